@@ -67,6 +67,8 @@ class Arguments(argparse.ArgumentParser):
         add('--output', type=Path, metavar='CSV',
             help=f'write a line for each {output}; what is in it already is not done again')
         self._least['jobs'] = 1
+        self.epilog = ('On a terminal, a bar shows how many trials are made, and how long the '
+                       'others will take.')
 
     def read(self, words: Sequence[str] | None = None) -> argparse.Namespace:
         """Return what is given."""

@@ -24,9 +24,17 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
+from mnm_ros.core.progress.said import (
+    GoalForgotten,
+    NavigatorSilent,
+    NoNames,
+    NoNavigator,
+    Said,
+)
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.view.sentences import sentence
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -218,9 +226,8 @@ class NavigatorClient:
             if pause > 10 * _LOOK or there and goal.acknowledged:
                 goal.heard_at = now    # also if nothing could be heard, as the node was not spun
             if now > goal.heard_at + self._patience:
-                self._lose(goal, 'no robot side tells names of states' if goal.target is None
-                           else 'the navigator does not answer' if there else
-                           'there is no navigator')
+                self._lose(goal, NoNames() if goal.target is None else
+                           NavigatorSilent() if there else NoNavigator())
             elif (goal.cancelled or not goal.acknowledged) and now > goal.said_at + _REPEAT:
                 self._say(goal)
 
@@ -252,11 +259,11 @@ class NavigatorClient:
                 goal.acknowledged = True
                 self._take(goal, reports[goal.id])
             elif goal.acknowledged:
-                self._lose(goal, 'the navigator does not know it any more')
+                self._lose(goal, GoalForgotten())
 
-    def _lose(self, goal: Goal, reason: str) -> None:
+    def _lose(self, goal: Goal, reason: Said) -> None:
         self._cancels.publish(Int64(data=goal.id))    # in case that it is heard after all
-        self._take(goal, goal.report.over(GoalStatus.LOST, reason, None))
+        self._take(goal, goal.report.over(GoalStatus.LOST, sentence(reason), None, reason))
 
     def _take(self, goal: Goal, report: GoalReport) -> None:
         goal.report = report

@@ -339,10 +339,7 @@ def _check_zones(zones: Mapping[int, Any]) -> None:
     _check_size(zones, 'zones', MAX_STATES)
     for state, radius in zones.items():
         check_state(state, 'a state of zones')
-        _check_numbers((radius,), 1, f'the zone of state {state}', 'a radius in m')
-        if radius <= 0:
-            raise InvalidValueError(
-                f'the zone of state {state} is {radius}, expected a radius above 0 m')
+        _check_positive(radius, f'the zone of state {state}', 'a radius above 0 m')
 
 
 def _check_seconds(seconds: Mapping[int, Sequence[Any]], actions: Sequence[str]) -> None:
@@ -357,9 +354,13 @@ def _check_seconds(seconds: Mapping[int, Sequence[Any]], actions: Sequence[str])
             what = f'the time of {name} in state {state}'
             if action >= len(times):
                 raise InvalidValueError(f'{what} is missing, expected seconds above 0')
-            _check_numbers((times[action],), 1, what, 'seconds above 0')
-            if times[action] <= 0:
-                raise InvalidValueError(f'{what} is {times[action]}, expected seconds above 0')
+            _check_positive(times[action], what, 'seconds above 0')
+
+
+def _check_positive(value: Any, what: str, expected: str) -> None:
+    _check_numbers((value,), 1, what, expected)
+    if value <= 0:
+        raise InvalidValueError(f'{what} is {value}, expected {expected}')
 
 
 def _door_pairs(value: Any) -> dict[str, tuple[Pair, ...]]:
@@ -428,5 +429,5 @@ def _check_numbers(value: Sequence[Any], count: int, what: str, expected: str) -
             isinstance(number, (int, float)) and not isinstance(number, bool)
             and abs(number) < FARTHEST for number in value):
         raise InvalidValueError(
-            f'{what} is {shown(list(value))}, expected {expected}, finite numbers '
-            f'below {FARTHEST:g}')
+            f'{what} is {shown([*value] if count > 1 else value[0])}, expected {expected}, '
+            f'{"finite numbers" if count > 1 else "a finite number"} below {FARTHEST:g}')

@@ -9,6 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import messages, PolicySet
 from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.progress.said import NoPolicyYet
 from mnm_ros.core.progress.trust import LEAST
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.messages import (
@@ -209,7 +210,8 @@ def test_request_there_and_back() -> None:
 GOALS = (
     GoalReport(2**62, -3, GoalStatus.REACHED, 'reached -3 in 2 steps', 2, 1, None, 10**18, 2**60),
     GoalReport(5, None, GoalStatus.CANCELLED, 'cancelled: why', ended=7),
-    GoalReport(6, 0, GoalStatus.UNDER_WAY, 'on the way to 0', 7, 3, 2.75, 9))
+    GoalReport(6, 0, GoalStatus.UNDER_WAY, 'on the way to 0', 7, 3, 2.75, 9),
+    GoalReport(7, 8, GoalStatus.REFUSED, 'refused 8: no policy yet', said=NoPolicyYet()))
 
 
 def test_goals_there_and_back() -> None:
@@ -219,11 +221,12 @@ def test_goals_there_and_back() -> None:
 
 
 def test_goals_for_a_plain_reader() -> None:
-    reached, cancelled, under_way = encode_goals(Time(), GOALS).status
+    reached, cancelled, under_way, refused = encode_goals(Time(), GOALS).status
     assert reached.name == str(2**62) and reached.message == 'reached -3 in 2 steps'
     assert {entry.key: entry.value for entry in under_way.values} == {
         'status': 'under_way', 'target': '0', 'steps': '7', 'attempts': '3',
         'expected_steps_left': '2.75', 'accepted': '9'}
+    assert KeyValue(key='said', value='{"name": "NoPolicyYet"}') in refused.values
     assert [status.level for status in (reached, cancelled, under_way)] == [
         DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.OK]
 
@@ -232,7 +235,9 @@ def test_goals_for_a_plain_reader() -> None:
     ('five', {'status': 'reached'}), ('', {'status': 'reached'}), ('5', {}),
     ('5', {'status': 'gone'}), ('5', {'status': 'reached', 'target': '1.5'}),
     ('5', {'status': 'reached', 'steps': ''}),
-    ('5', {'status': 'reached', 'expected_steps_left': 'few'})])
+    ('5', {'status': 'reached', 'expected_steps_left': 'few'}),
+    ('5', {'status': 'refused', 'said': 'no policy yet'}),
+    ('5', {'status': 'refused', 'said': '{"name": "RobotRests"}'})])
 def test_malformed_goals(name: str, values: dict[str, str]) -> None:
     malformed = DiagnosticArray(status=[DiagnosticStatus(
         name=name, values=[KeyValue(key=key, value=text) for key, text in values.items()])])
@@ -250,7 +255,8 @@ def test_a_refused_goal_may_be_any_int64(target: int) -> None:
 def test_a_goal_with_more_than_is_known() -> None:
     """A later navigator may say more."""
     encoded = encode_goals(Time(), GOALS[:1])
-    encoded.status[0].values.append(KeyValue(key='mood', value='good'))
+    encoded.status[0].values += [
+        KeyValue(key='mood', value='good'), KeyValue(key='said', value='{"name": "GoodMood"}')]
     assert decode_goals(encoded) == GOALS[:1]
 
 

@@ -149,7 +149,7 @@ def described_beside(log: Path) -> RobotDescription:
     :return: ``UNDESCRIBED`` if there is none.
     :raises CheckpointError: if it cannot be read.
     """
-    path = _beside(log)
+    path = kept_beside(log)
     try:
         return described_in(path)
     except FileNotFoundError:
@@ -172,7 +172,7 @@ def check_same_graph(log: Path, described: RobotDescription) -> None:
         graph, other = (log, 'the robot side') if before.moves else ('the robot side', log)
         raise CheckpointError(
             f'{graph} has the ways of a graph and {other} has none, expected one graph'
-            + ('' if before.moves else f', of which {_beside(log)} tells'))
+            + ('' if before.moves else f', of which {kept_beside(log)} tells'))
     if not change.keeps_numbers:
         raise CheckpointError(
             f'{log} is of another graph than the robot side ({change.text}), expected the same '
@@ -180,7 +180,8 @@ def check_same_graph(log: Path, described: RobotDescription) -> None:
             'log')
 
 
-def _beside(log: Path) -> Path:
+def kept_beside(log: Path) -> Path:
+    """Return the file in which the description of a log is kept."""
     found = FILE(log.name)
     return log.parent / f'{found["name"] if found else log.name.partition(".")[0]}{KEPT}'
 

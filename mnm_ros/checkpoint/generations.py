@@ -187,9 +187,7 @@ class Generations:
         """
         self._leave_out(waiting, point)
         self._tell_left_out(reason)
-        if self._transitions is not None and self._late:
-            self.losses.append(f'{self.log_problem}; the inputs {self._transitions.number + 1:,} '
-                               f'to {self._transitions.number + len(self._late):,} are missing')
+        self._tell_lacking(reason)
         for log in (self._newest, self._transitions):
             if log is not None:
                 log.close()
@@ -210,6 +208,14 @@ class Generations:
             self.losses.append(f'the inputs {last + self._told + 1:,} to '
                                f'{last + self._left_out:,} could not be kept: {reason}')
             self._told = self._left_out
+
+    def _tell_lacking(self, reason: str) -> None:
+        """Report what the transition log lacks, if that is more than the generation lacks."""
+        has = self._ended if self._transitions is None else self._transitions.number
+        if has is not None and has < self._last:
+            self.losses.append(
+                f'{self.log_problem or f"{self._log_path}: {reason}"}; the inputs {has + 1:,} to '
+                f'{self._last + self._left_out:,} are missing')
 
     def _end_log(self) -> None:
         """Close the transition log, which lacks inputs; the next generation begins another."""

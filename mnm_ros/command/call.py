@@ -200,7 +200,8 @@ def _state(client: ServiceClient, text: str) -> int:
         heard: list[str] = []
         named = client.node.create_subscription(
             String, 'robot_side', lambda message: heard.append(message.data), messages.LATCHED)
-        client.find(lambda: heard, f'no node publishes {named.topic_name}, which names states')
+        client.find(lambda: heard, f'no node publishes {named.topic_name} (expected from the '
+                    'robot side, which names states)')
         description = RobotDescription.from_text(heard[-1])
     state = description.state(text)
     if not -2**63 <= state < 2**63:
@@ -210,8 +211,8 @@ def _state(client: ServiceClient, text: str) -> int:
 
 def _go(client: ServiceClient, state: int, command: str) -> tuple[str, int]:
     """Return the result in words, and the exit status."""
+    from mnm_ros.core.progress.said import NoPolicyYet
     from mnm_ros.navigator_client import NavigatorClient
-    from mnm_ros.nodes.common.commanding import NO_POLICIES, NO_POLICY_YET
     navigator = NavigatorClient(client.node)
     topic = client.node.resolve_topic_name('goal/status')
     client.find(lambda: navigator.there,
@@ -223,8 +224,7 @@ def _go(client: ServiceClient, state: int, command: str) -> tuple[str, int]:
         client.record('goal', command, goal=goal.id, state=state)
         # A navigator that has just started may have heard what is certified so far alone.
         while not client.wait(lambda: navigator.result) or (
-                goal.report.text.endswith((NO_POLICIES, NO_POLICY_YET))
-                and time.monotonic() < until):
+                isinstance(goal.report.said, NoPolicyYet) and time.monotonic() < until):
             if navigator.result:
                 client.wait(lambda: False, _RETRY)
                 goal = navigator.go(state)

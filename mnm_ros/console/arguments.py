@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 
 from mnm_ros.files import user_path
 from mnm_ros.topics import namespace
-from mnm_ros.view.language import LANGUAGES
+from mnm_ros.view.language import check, LANGUAGES
 
 _T = TypeVar('_T')
 
@@ -92,8 +92,15 @@ def parser(program: str, description: str) -> Parser:
 
 def add_language(made: argparse.ArgumentParser, what: str) -> None:
     """Let a parser know ``--language``."""
-    made.add_argument('--language', choices=LANGUAGES, default=LANGUAGES[0],
-                      help=f'language of {what} (default: %(default)s)')
+    made.add_argument('--language', type=partial(explained, _language), choices=LANGUAGES,
+                      default=LANGUAGES[0], help=f'language of {what} (default: %(default)s)')
+
+
+def _language(text: str) -> str:
+    """Return a language; ValueError if its table of words has a fault."""
+    if text in LANGUAGES:
+        check(text)
+    return text
 
 
 def add_timeout(made: argparse.ArgumentParser) -> None:

@@ -27,7 +27,18 @@ from mnm_ros.view.language import phrase
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.live_view import choose, Frame
 from mnm_ros.view.terminal.state_grid import pictures
-from mnm_ros.view.words import joined, known, LABEL, made, robots, setting, steps, version, whole
+from mnm_ros.view.words import (
+    joined,
+    known,
+    LABEL,
+    made,
+    robots,
+    setting,
+    steps,
+    to_go,
+    version,
+    whole,
+)
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
@@ -184,8 +195,9 @@ class LiveRun:
             return RunEnd([f'The explorer stopped before the goal: {heard.status}'], 1)
         if self._too_late:
             awaited = goal.awaited(heard) if goal else 'Ctrl-C'
-            return RunEnd([f'Timeout after {self._options.timeout:g} s of waiting for {awaited}.'],
-                          1, False)
+            left = to_go(heard) if goal else ''
+            return RunEnd([f'Timeout after {self._options.timeout:g} s of waiting for {awaited}'
+                           + (f' ({left}).' if left else '.')], 1, False)
         return None
 
     def _interrupted(self) -> RunEnd:

@@ -18,6 +18,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import Progress
 from mnm_ros.core.progress.events import difference, ways, WaysChange
 from mnm_ros.core.progress.prediction import (
+    drives_left,
     factors_left,
     predict,
     Prediction,
@@ -136,9 +137,12 @@ class ProgressEstimator:
 
     def _until_built(self, building: BuildingPhase) -> Prediction | None:
         """Return the steps until a stream finishes, if all goes well."""
-        left = [predict(REMAINING, factors_left(
-            outlook, building.steps_taken - started, self._problem))
-            for started, outlook in building.outlooks]
+        drives = self._mnm.support.declared.drives
+        left = []
+        for started, outlook in building.outlooks:
+            done = building.steps_taken - started
+            left.append(drives and drives_left(outlook, done) or predict(
+                REMAINING, factors_left(outlook, done, self._problem)))
         return min(left, key=lambda prediction: prediction.steps, default=None)
 
 

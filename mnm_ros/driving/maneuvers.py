@@ -57,6 +57,10 @@ class Maneuver(ABC):
         :param elapsed: s since the beginning.
         """
 
+    def is_closed(self, pose: Pose) -> bool:
+        """Return whether a map that has come meanwhile closes the rest of the leg."""
+        return False
+
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
         """
         Take a pose on the way; return whether the leg has reached its end, though the robot rolls.

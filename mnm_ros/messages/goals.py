@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
+import json
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros.core.errors import InvalidValueError, MessageError
+from mnm_ros.core.progress.json_values import load
+from mnm_ros.core.progress.said import read_said
 from mnm_ros.core.progress.trust import from_json, LEAST, PolicyTrust, Trust
 from mnm_ros.core.progress.way_answer import from_json as way_from_json
 from mnm_ros.core.progress.way_answer import WayAnswer
@@ -148,6 +151,8 @@ def _goal_values(report: GoalReport) -> Iterator[tuple[str, str]]:
         yield 'by', report.by
     if report.how:
         yield 'how', report.how
+    if report.said:
+        yield 'said', json.dumps(report.said.to_plain())
     for key in _GOAL_FIGURES:
         value = getattr(report, key)
         if value is not None:
@@ -164,7 +169,8 @@ def _decode_goal(status: DiagnosticStatus) -> GoalReport:
         return GoalReport(int(status.name), fields.pop('target', None),
                           GoalStatus(values['status']), status.message,
                           by=plain(values.get('by', '')), how=plain(values.get('how', '')),
-                          **fields)
+                          said=read_said('said', load('said', values['said'])) if (
+                              'said' in values) else None, **fields)
     except (KeyError, ValueError) as error:
         raise MessageError(
             f'goal/status: goal {status.name!r} has the values {values}, expected an integer, '

@@ -25,7 +25,7 @@ from mnm_ros.page.page_subscriptions import PageSubscriptions, SharedLayers
 from mnm_ros.page.played_log import PlayedLog
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.trial.scenes import Scenes
-from mnm_ros.view.language import table
+from mnm_ros.view.language import check
 from rclpy.node import Node
 
 _TICK = 0.1    # s
@@ -42,7 +42,7 @@ class Dashboard(Node):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('dashboard', **node_arguments)
         given = Parameters(self, NODES['dashboard'])
-        table(given['language'])    # one that cannot be read is to fail here, not later
+        check(given['language'])    # a table with a fault is to fail here, not later
         try:
             from mnm_ros.page.page import Page
             from mnm_ros.page.web_server import WebServer

@@ -28,7 +28,7 @@ from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.language import table
+from mnm_ros.view.language import check
 from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -125,7 +125,7 @@ class Explorer(LifecycleNode):
         self._awaited: AwaitedDescription | None = None    # before there can be a session
         self._active = self._keeps_graph = False
         self._given = Parameters(self, NODES['explorer'], lambda: self._session is not None)
-        table(self._given['language'])    # one that cannot be read is to fail here, not later
+        check(self._given['language'])    # a table with a fault is to fail here, not later
         self._bond = ManagerBond(self)
         self._leaving: Timer | None = None    # after the transition shutdown
         self._leave_by = math.inf

@@ -14,7 +14,7 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.progress.said import Reason, WorkComesFirst
+from mnm_ros.core.progress.said import InWords, Reason, RobotRests, Said, WorkComesFirst
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
@@ -87,7 +87,8 @@ class Navigator(Node):
         self._whereabouts = Whereabouts(self, self._commands.topic_name)
         self._places = PlaceFinder(
             self, lambda: float(self._given['pose_tolerance']),
-            lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])))
+            lambda state: sentence(self._learnt.refusal(
+                state, Trust(self._given['least_trust']))))
         self._poses = PoseGoals(
             self, self._board, self._places, PoseFeedback(
                 self, self._places, self._given['base_frame'], self._learnt.travel_time),
@@ -153,7 +154,7 @@ class Navigator(Node):
             self._board.tell(goal)
             self._end_goal(reason)
 
-    def _refusal(self, goal: GoalReport) -> str:
+    def _refusal(self, goal: GoalReport) -> Reason:
         """Return why there is no way to a state at present, or nothing."""
         if self._leave_by is not None:
             return 'the node is ending'
@@ -161,7 +162,7 @@ class Navigator(Node):
             return STOPPED
         rest = self._rest if self.count_publishers(self._rests.topic_name) else ''
         if rest and not (self._given['goals_at_rest'] or isinstance(rest, WorkComesFirst)):
-            return f'the robot rests: {sentence(rest)}'
+            return RobotRests(rest if isinstance(rest, Said) else InWords(rest))
         return self._learnt.refusal(
             goal.target, Trust(goal.least_trust or self._given['least_trust']))
 
@@ -242,7 +243,7 @@ class Navigator(Node):
             self._deadline = time.monotonic() + self._given['pause_timeout']
         if said.status.over:
             self._goal = replace(goal, stays=said.stays)
-            self._end(said.status, self._end_reason or said.text)
+            self._end(said.status, self._end_reason or said.said or said.text)
         elif said.status is GoalStatus.UNDER_WAY and goal.text != said.text and (
                 not self._end_reason):
             self._under_way(replace(goal, status=said.status, text=said.text))
@@ -254,7 +255,7 @@ class Navigator(Node):
     def _seconds(self) -> Mapping[int, float]:
         return self._loop.seconds if self._loop else {}
 
-    def _end(self, status: GoalStatus, how: str) -> None:
+    def _end(self, status: GoalStatus, how: Reason) -> None:
         report = self._goal.on(self._navigation, self._seconds) if self._goal else None
         self._goal = self._navigation = None
         self._end_reason = ''
@@ -396,8 +397,7 @@ class Navigator(Node):
 
     def _settle(self) -> None:
         if self._navigation and self._navigation.outcome:
-            status, how = self._navigation.outcome
-            self._end(status, sentence(how))
+            self._end(*self._navigation.outcome)
 
     def _send(self, seq: int, action: int) -> None:
         self._commands.send(seq, action, self._navigation.last_state if self._navigation else None,

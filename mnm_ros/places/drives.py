@@ -67,6 +67,16 @@ class Routes:
             edge for edge, may_go in zip(self._edges, free.tolist()) if not may_go)
         return self.closed != before
 
+    def is_closed(self, edge: Edge, pose: Pose) -> bool:
+        """Return whether the rest of an edge is not free on the map."""
+        return edge in self.closed and self._map is not None and not self._map.is_free(
+            [pose[:2]], [self.zones.centre(edge.end)], self._radius).all()
+
+    def leads_to_a_wall(self, pose: Pose, place: int, radius: float) -> bool:
+        """Return whether a robot of that radius would meet a wall straight ahead to a place."""
+        return self._map is not None and self._map.leads_to_a_wall(
+            pose[:2], self.zones.centre(place), radius)
+
     def leg(self, place: int, pose: Pose) -> Leg:
         """Return the leg that leads straight to a place."""
         x, y = self.zones.centre(place)
@@ -161,8 +171,7 @@ class Routes:
                   if (None, place) not in blocked]
         nearest = self.zones.nearest(pose.x, pose.y, places)[:_NEAREST]
         return next((place for radius in (self._radius, 0.0) for place in nearest
-                     if self._map is None or not self._map.leads_to_a_wall(
-                         pose[:2], self.zones.centre(place), radius)), None)
+                     if not self.leads_to_a_wall(pose, place, radius)), None)
 
 
 class EdgeMove(Maneuver):
@@ -202,6 +211,10 @@ class EdgeMove(Maneuver):
             return self._end(ended, pose)
         return None
 
+    def is_closed(self, pose: Pose) -> bool:
+        return not (self._backing_off or self._retreating) and (
+            self._routes.is_closed(self.edge, pose))
+
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
         goes_on = not (self._aligning or self._backing_off or self._retreating)
         return self._agreed(goes_on and cell == self.edge.end
@@ -215,6 +228,9 @@ class EdgeMove(Maneuver):
             return None
         self._routes.failed(self.edge)
         self._aligning = False
+        if self.edge in self._routes.closed and self._routes.leads_to_a_wall(
+                pose, self.edge.start, 0.0):
+            return None    # the map closes the way back, too
         x, y = self._routes.zones.centre(self.edge.start)
         far = math.dist((x, y), pose[:2])
         ahead = (x - pose.x) * math.cos(pose.yaw) + (y - pose.y) * math.sin(pose.yaw)
@@ -275,6 +291,12 @@ class RouteHome(Homing):
         self._blocked: set[Ends] = set()
         self._move: EdgeMove | None = None    # under way,
         self._target = home                   # or else the place to which the robot drives
+
+    def is_closed(self, pose: Pose) -> bool:
+        if self._in_one_go:
+            return False
+        return self._move.is_closed(pose) if self._move is not None else (
+            self._routes.leads_to_a_wall(pose, self._target, 0.0))
 
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
         if self._move is not None:

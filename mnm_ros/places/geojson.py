@@ -14,16 +14,18 @@ One that another program uses for something else is passed over.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 import json
 import math
 from pathlib import Path
 from typing import Any
 
 from mnm_ros.core.errors import FileError, InvalidValueError
+from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.progress.json_values import load
 from mnm_ros.files import read_regular
 from mnm_ros.located_yaml import MOST_BYTES
-from mnm_ros.places.place_graph import Edge, EdgeId, Place, PlaceGraph
+from mnm_ros.places.place_graph import check_size, Edge, EdgeId, Place, PlaceGraph
 from mnm_ros.robot_description import FARTHEST
 
 CRS = {'type': 'name', 'properties': {'name': 'urn:ogc:def:crs:EPSG::3857'}}
@@ -31,6 +33,8 @@ CRS = {'type': 'name', 'properties': {'name': 'urn:ogc:def:crs:EPSG::3857'}}
 
 _LINES = ('LineString', 'MultiLineString')
 _IDS = range(2**32)    # unsigned int of nav2
+_LONGEST = 100         # characters of a name
+_NAMED = 5             # nodes and edges of a remark
 
 
 def read_geojson(path: Path) -> PlaceGraph:
@@ -42,7 +46,10 @@ def read_geojson(path: Path) -> PlaceGraph:
     places: dict[int, Place] = {}
     edges: list[Edge] = []
     frames: dict[str, int] = {}    # with the first node of each
-    for index, feature in enumerate(_collection(path)['features']):
+    unusable: list[str] = []       # nodes and edges of which a text cannot be used
+    features = _collection(path)['features']
+    check_size(path, sum(map(_is_node, features)))
+    for index, feature in enumerate(features):
         where = f'{path}: feature {index}'
         kind = _object(_object(feature, where).get('geometry'), f'{where}: geometry').get('type')
         if kind != 'Point' and kind not in _LINES:
@@ -51,12 +58,15 @@ def read_geojson(path: Path) -> PlaceGraph:
         number = _id(properties, 'id', where)
         if kind in _LINES:
             where = f'{where} (edge {number})'
+            unusable += [f'edge {number}'] * _is_unusable(properties, 'door')
             edges.append(Edge(str(number), _id(properties, 'startid', where),
                               _id(properties, 'endid', where), _text(properties, 'door')))
             continue
         if number in places:
             raise FileError(f'{where}: node {number} is there already, expected it once')
         where = f'{where} (node {number})'
+        unusable += [f'node {number}'] * (
+            _is_unusable(properties, 'name') or _is_unusable(properties, 'room'))
         places[number] = Place(
             *_point(feature['geometry'], where), _text(properties, 'name'),
             _zone(properties, where), room=_text(properties, 'room'),
@@ -69,7 +79,9 @@ def read_geojson(path: Path) -> PlaceGraph:
         (one, first), (other, second), *_ = frames.items()
         raise FileError(f'{path}: node {first} is in the frame {_shown(one)} and node {second} in '
                         f'{_shown(other)}, expected the same frame for all')
-    return PlaceGraph(path, places, tuple(edges), next(iter(frames), ''))
+    remarks = (f'a name, room or door of {listed(unusable, _NAMED)} is left out, expected at most '
+               f'{_LONGEST} characters that can be printed',) if unusable else ()
+    return PlaceGraph(path, places, tuple(edges), next(iter(frames), ''), remarks)
 
 
 def with_metadata(path: Path, nodes: Mapping[int, Mapping[str, Any]],
@@ -100,13 +112,14 @@ def _edge_id(properties: Mapping[str, Any]) -> EdgeId:
 
 def _collection(path: Path) -> Mapping[str, Any]:
     try:
-        found = load(str(path), read_regular(path, 'GeoJSON', MOST_BYTES).decode())
+        # nav2 reads a file with a byte order mark, too.
+        found = load(str(path), read_regular(path, 'GeoJSON', MOST_BYTES).decode('utf-8-sig'))
     except UnicodeDecodeError as error:
         raise FileError(f'{path}: byte {error.start} is no UTF-8, expected a GeoJSON '
                         'file') from None
     except InvalidValueError as error:
         raise error if isinstance(error, FileError) else FileError(str(error)) from None
-    collection = _object(found, str(path))
+    collection = _object('null' if found is None else found, str(path))
     features = collection.get('features')
     if not isinstance(features, list):
         raise FileError(f'{path}: features is {_shown(features)}, expected a list')
@@ -132,7 +145,8 @@ def _point(geometry: Mapping[str, Any], where: str) -> tuple[float, float]:
     if not isinstance(found, list) or len(found) < 2 or not all(
             type(number) in (int, float) and math.isfinite(number) and abs(number) < FARTHEST
             for number in found[:2]):
-        raise FileError(f'{where}: coordinates is {_shown(found)}, expected [x, y] in m')
+        raise FileError(f'{where}: coordinates is {_shown(found)}, expected [x, y] in m, '
+                        f'finite and below {FARTHEST:g}')
     return float(found[0]), float(found[1])
 
 
@@ -145,9 +159,20 @@ def _text(properties: Mapping[str, Any], key: str) -> str:
     """Return a text of a node or an edge, empty if it has none that people could read."""
     for entries in (properties, _metadata(properties)):
         text = entries.get(key)
-        if isinstance(text, str) and text.isprintable() and 0 < len(text) <= 100:
+        if isinstance(text, str) and text.isprintable() and 0 < len(text) <= _LONGEST:
             return text
     return ''
+
+
+def _is_unusable(properties: Mapping[str, Any], key: str) -> bool:
+    """Return whether there is a text of which ``_text`` makes nothing."""
+    return not _text(properties, key) and any(isinstance(text, str) and text for text in (
+        properties.get(key), _metadata(properties).get(key)))
+
+
+def _is_node(feature: Any) -> bool:
+    geometry = feature.get('geometry') if isinstance(feature, dict) else None
+    return isinstance(geometry, dict) and geometry.get('type') == 'Point'
 
 
 def _zone(properties: Mapping[str, Any], where: str) -> float | None:
@@ -181,7 +206,7 @@ def edited_geojson(graph: PlaceGraph, before: PlaceGraph) -> str:
     :param before: the graph that the file holds.
     :raises FileError: if the file holds another one, or cannot be read.
     """
-    if read_geojson(graph.path) != before:
+    if replace(read_geojson(graph.path), remarks=()) != replace(before, remarks=()):
         raise FileError(f'{graph.path}: found other places or edges than were read or saved, '
                         'expected the same: another program has edited the file')
     collection = dict(_collection(graph.path))

@@ -23,7 +23,8 @@ def read_graph(path: Path) -> PlaceGraph:
 
     :raises FileError: with the file, the offending part of it, and what was expected.
     """
-    graph = read_geojson(path) if path.suffix in GEOJSON else graph_in(path, read(path))
+    graph = read_geojson(path) if path.suffix in GEOJSON else graph_in(
+        path, read(path, 'route graph'))
     if graph is None:
         raise FileError(f'{path}: no route graph, expected GeoJSON of nav2, a building or a '
                         'navigation graph of Open-RMF, or a tmap2 of LCAS')

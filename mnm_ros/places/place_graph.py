@@ -10,7 +10,7 @@ is a state, and action k of a place is its k-th outgoing edge.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 import math
@@ -106,10 +106,10 @@ class PlaceGraph:
 
     def __post_init__(self) -> None:
         if not self._outgoing:
-            raise self._error(f'{len(self.places)} places and {len(self.edges)} edges, expected '
-                              'at least one edge between two places')
-        if len(self.places) > MAX_STATES:
-            raise self._error(f'{len(self.places):,} places, expected at most {MAX_STATES:,}')
+            raise self._error(f'{_counted(self.places, "place")} and '
+                              f'{_counted(self.edges, "edge")}, expected at least one edge '
+                              'between two places')
+        check_size(self.path, len(self.places))
         for edge in self.edges:
             for what, place in (('starts', edge.start), ('ends', edge.end)):
                 if place not in self.places:
@@ -130,7 +130,7 @@ class PlaceGraph:
     def _names(self) -> dict[int, str]:
         return {number: place.name for number, place in self.places.items() if place.name}
 
-    @property
+    @cached_property
     def actions(self) -> int:
         """Return the largest number of edges that begin at one place."""
         return max(map(len, self._outgoing.values()))
@@ -380,6 +380,16 @@ class PlaceGraph:
 
     def _error(self, text: str) -> FileError:
         return FileError(f'{self.path}: {text}')
+
+
+def _counted(items: Collection[object], name: str) -> str:
+    return f'{len(items)} {name}' + 's' * (len(items) != 1)
+
+
+def check_size(path: Path, places: int) -> None:
+    """Raise FileError if a graph has more places than a robot side may describe."""
+    if places > MAX_STATES:
+        raise FileError(f'{path}: {places:,} places, expected at most {MAX_STATES:,}')
 
 
 def numbered(path: Path, names: Iterable[str]) -> dict[str, int]:

@@ -12,7 +12,8 @@ each level, so that the levels are not aligned with each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 import math
 from pathlib import Path
@@ -52,11 +53,10 @@ class _Lanes:
     def graph(self, remarks: tuple[str, ...] = ()) -> PlaceGraph:
         """Return the graph of all vertices that a lane begins or ends at; lifts join levels."""
         lanes, in_lifts = dict(self.numbers.of_edges), self.numbers.of_lifts
+        self.places = _renamed(self.places, {
+            vertex: f'{name} {self.places[vertex].level}' for name, vertices in self.lifts.items()
+            for vertex in vertices if not self.places[vertex].name})
         for name, vertices in self.lifts.items():
-            for vertex in vertices:
-                place = self.places[vertex]
-                if not place.name:
-                    self.places[vertex] = replace(place, name=f'{name} {place.level}')
             for one, other in zip(vertices, vertices[1:]):
                 key = f'lift {name} {one}'
                 self.add(key, (one, other), True, name)
@@ -172,10 +172,24 @@ def _add_lanes(found: _Lanes, level: str, keys: Keys, points: list[tuple[float, 
 
 def _distinct(graph: PlaceGraph) -> dict[int, Place]:
     """Return the places; names that several levels have are followed by the level."""
-    names = [place.name for place in graph.places.values()]
-    return {number: replace(place, name=f'{place.name} {place.level}') if (
-        place.name and names.count(place.name) > 1) else place
-        for number, place in graph.places.items()}
+    names = Counter(place.name for place in graph.places.values())
+    return _renamed(graph.places, {
+        number: f'{place.name} {place.level}' for number, place in graph.places.items()
+        if place.name and names[place.name] > 1})
+
+
+def _renamed(places: Mapping[int, Place], wanted: Mapping[int, str]) -> dict[int, Place]:
+    """Return the places with other names; one that is taken already is followed by a number."""
+    taken = {place.name for number, place in places.items() if number not in wanted}
+    last, found = Counter[str](), {**places}
+    for number, name in wanted.items():
+        own = name
+        while own in taken:
+            last[name] += 1
+            own = f'{name} {last[name] + 1}'
+        taken.add(own)
+        found[number] = replace(places[number], name=own)
+    return found
 
 
 def _levels(root: Entry) -> Iterator[tuple[str, Keys]]:

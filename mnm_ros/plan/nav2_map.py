@@ -101,8 +101,9 @@ def read_map(path: Path, keep_unknown: bool = False) -> MapFile:
         rows[freed] = _UNKNOWN if keep_unknown else 0
         if not keep_unknown:
             remarks.append(
-                f'taken for free: {area:.1f} m^2 of the shade {UNKNOWN_SHADE}, which mostly is '
-                'what is unknown, because free_thresh makes it free; --keep-unknown keeps it so')
+                f'taken for free: {area:.1f} m^2 of the shade {UNKNOWN_SHADE}, which usually '
+                'means unknown, because free_thresh makes it free; --keep-unknown keeps it '
+                'unknown')
     # A picture begins with its upper row.
     return MapFile(Map(resolution, rows.shape[1], rows.shape[0], Pose(x, y, wrapped(yaw)),
                        rows[::-1].ravel()), tuple(remarks))

@@ -28,7 +28,11 @@ STEPS_PER_EDGE = 25
 LEAST_STEPS = 5000
 """Before that none closes, so that the first hypothesis of a small graph can be judged."""
 
-_TRIED = 300    # passages, the busiest ones, of which one is searched for that can close
+_TRIED, _PASSED = 300, 500_000
+"""So many passages, the busiest, are tried to close; of large graphs fewer, but ten.
+
+Each of these searches passes all edges, and all of them pass ``_PASSED`` at most.
+"""
 
 
 class RouteWorld:
@@ -83,8 +87,9 @@ class RouteWorld:
                 through[edge.start, place] = behind[place]
                 behind[edge.start] += behind[place]
         doors = {(edge.start, edge.end) for edge in self.graph.edges if edge.door}
+        tried = max(10, min(_TRIED, _PASSED // len(self.graph.edges)))
         for start, end in sorted(through, key=lambda each: (
-                each not in doors, -through[each], each))[:_TRIED]:
+                each not in doors, -through[each], each))[:tried]:
             closed = frozenset({(start, end), (end, start)})
             left = _ways(self.graph, self.home, closed)
             if left.keys() == ways.keys() and (

@@ -219,7 +219,9 @@ def goal_words(report: GoalReport, description: RobotDescription,
 
 def goal_said(report: GoalReport) -> Said:
     """Return what reaching a goal took, or why it ended otherwise."""
-    return InSteps(report.steps) if report.status is GoalStatus.REACHED else InWords(report.how)
+    if report.status is GoalStatus.REACHED:
+        return InSteps(report.steps)
+    return report.said or InWords(report.how)
 
 
 def _goal(status: str, target: int | None, said: Said | None, description: RobotDescription,

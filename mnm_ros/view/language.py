@@ -11,8 +11,10 @@ take their words from there, by names. Another language is another file there, a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from string import Formatter
 import time
 from typing import Any
 
@@ -24,7 +26,7 @@ LANGUAGES = ('en', 'de')
 """Languages that have a table, the default first."""
 
 ENGLISH = LANGUAGES[0]
-_MOST_NAMED = 5    # texts in a list
+_MOST_NAMED, _NAMED = 6, 5    # texts in a list, and how many of a longer one
 _LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 Table = Mapping[str, Mapping[str, str]]
@@ -46,6 +48,40 @@ def table(language: str) -> Table:
     if not isinstance(found, dict) or not all(isinstance(each, dict) for each in found.values()):
         raise FileError(f'{path}: no sections of phrases, expected a table of words')
     return found
+
+
+def check(language: str) -> None:
+    """
+    Check that no phrase of a table fails when it is needed.
+
+    The other tables say which phrases there have to be, and with which words in braces.
+
+    :raises FileError: with the first phrase that is missing or has a fault.
+    """
+    found, path = table(language), config_file(f'words/{language}.yaml')
+    for other in LANGUAGES:
+        expected: Table = {}
+        with suppress(FileError):    # of a language that nobody has asked for
+            expected = table(other)
+        for section, phrases in expected.items():
+            for key, like in phrases.items():
+                template: object = found.get(section, {}).get(key)
+                fields, known = _fields(template), _fields(like)
+                if fields is None:
+                    raise FileError(f'{path}: the phrase {section}.{key} is {template!r}, '
+                                    'expected a text with pairs of braces')
+                if known is not None and fields - known:
+                    raise FileError(f'{path}: the phrase {section}.{key} has {fields - known} in '
+                                    f'braces, expected only {known or "text"}')
+
+
+def _fields(template: object) -> set[str] | None:
+    """Return the words in braces of a phrase; None if it is none, or cannot be filled."""
+    try:
+        return {name for _, name, *_ in Formatter().parse(template) if name is not None} if (
+            isinstance(template, str)) else None
+    except ValueError:
+        return None
 
 
 def phrase(name: str, language: str, /, **fields: object) -> str:
@@ -127,11 +163,16 @@ def moment(seconds: float, form: str = '%a %H:%M', language: str = ENGLISH) -> s
     return time.strftime(form.replace('%a', day), then)
 
 
+def listed(texts: Sequence[str], language: str) -> str:
+    """Return a few texts with commas, or the first ones and how many more there are."""
+    return ', '.join(texts) if len(texts) <= _MOST_NAMED else phrase(
+        'words.more', language, first=', '.join(texts[:_NAMED]), count=len(texts) - _NAMED)
+
+
 def enumerated(texts: Sequence[str], language: str) -> str:
-    """Return a few texts as people list them, or the first ones and how many more there are."""
+    """Return the same as people list them, with a word before the last of a few."""
     if len(texts) > _MOST_NAMED:
-        return phrase('words.more', language, first=', '.join(texts[:_MOST_NAMED]),
-                      count=len(texts) - _MOST_NAMED)
+        return listed(texts, language)
     if len(texts) < 2:
         return ''.join(texts)
     return phrase('words.both', language, first=', '.join(texts[:-1]), last=texts[-1])

@@ -16,7 +16,7 @@ from typing import Any
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.progress.said import Said
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.language import ENGLISH, Number, phrase, phrase_or, table
+from mnm_ros.view.language import ENGLISH, listed, Number, phrase, phrase_or, table
 
 _STATE = ('state', 'target', 'end')
 _STATES = ('states', 'ends')
@@ -106,13 +106,13 @@ class _States:
         if len(self.states) == 1 and self.states[0] in self.names.names:
             return self.names.name(self.states[0])
         named = self.names.names.keys() & {*self.states}
-        listed = ', '.join(places(self.states, self.names, self.language) if named else (
-            map(str, self.states)))
+        few = listed(places(self.states, self.names, self.language) if named else [
+            *map(str, self.states)], self.language)
         if spec == 'id' or spec == 'place' and named:
-            return listed
+            return few
         word = spec or 'state'
         return table(self.language)['words'][
-            word if len(self.states) == 1 else f'{word}s'].format(listed)
+            word if len(self.states) == 1 else f'{word}s'].format(few)
 
 
 def origin(by: str, language: str) -> str:

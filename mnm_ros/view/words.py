@@ -239,10 +239,13 @@ def to_go(heard: Telemetry, language: str = ENGLISH) -> str:
         return ''
     share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
     seconds = heard.seconds_left()
-    left = '-' if seconds is None else duration(seconds, language) if seconds >= MOMENTS else (
+    aim = phrase_or(f'aims.{found.aim}', language, found.aim)
+    if seconds is None:
+        return phrase('figures.done', language, share=share, aim=aim)
+    left = duration(seconds, language) if seconds >= MOMENTS else (
         phrase('figures.a_little', language))
-    return joined(phrase('figures.to_go', language, share=share, left=left, aim=phrase_or(
-        f'aims.{found.aim}', language, found.aim)), in_all(heard, language))
+    return joined(phrase('figures.to_go', language, share=share, left=left, aim=aim),
+                  in_all(heard, language))
 
 
 def in_all(heard: Telemetry, language: str) -> str:

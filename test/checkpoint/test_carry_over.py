@@ -17,6 +17,7 @@ from mnm_ros.core.model.problem import radius_for_all, RESET
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.nodes.exploring.exploration_store import concerns_graph, ExplorationStore
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.simulation.route_scenario import RouteWorld
 from mnm_ros.simulation.scenario import of_graph
 from mnm_ros.simulation.simulator import Simulator
@@ -43,7 +44,8 @@ RENUMBERED = graph({OTHER[number]: place for number, place in PLACES.items()},
 class Keeper:
     """Keeps an exploration of a graph as the explorer does."""
 
-    def __init__(self, folder: Path, of: PlaceGraph, **parameters: object) -> None:
+    def __init__(self, folder: Path, of: PlaceGraph, known: bool = True,
+                 **parameters: object) -> None:
         self.logged: list[str] = []
         logger = SimpleNamespace(**dict.fromkeys(
             ('info', 'warning', 'error'), lambda text, **_: self.logged.append(text)))
@@ -56,7 +58,7 @@ class Keeper:
             'epsilon': 1.0, 'delta': 0.1, 'preset': 'onboard', 'seed': 0, 'audit': 0.005,
             'checkpoint_dir': str(folder), 'transition_log': False, 'warm_start': '',
             'overrides': '', **{option.name: option.default for option in OPTIONS}, **parameters},
-            self.described, declared)
+            self.described if known else UNDESCRIBED, declared)
         if self.store.waiting:
             self.store.adopt(self.store.restore())
         self.exploration = self.store.exploration
@@ -168,6 +170,25 @@ def test_a_log_of_another_graph_starts_no_exploration(
     with pytest.raises(ParameterError, match='the robot side has the ways of a graph and .* has '
                        'none, expected one graph, of which .*explorer.robot_side.json tells'):
         Keeper(tmp_path / 'now', now, warm_start=str(log))
+
+
+@pytest.mark.parametrize(('now', 'said'), [
+    (BEFORE, ''), (RENUMBERED, 'which the graph of the robot side has not: it is of another')])
+def test_a_log_of_which_no_graph_is_kept_is_checked_by_its_steps(
+        tmp_path: Path, now: PlaceGraph, said: str) -> None:
+    """The exploration begins before the robot side has said what it is."""
+    keeper = Keeper(tmp_path / 'before', BEFORE, transition_log=True)
+    keeper.explore(50)
+    keeper.close()
+    kept = tmp_path / 'before' / 'explorer.robot_side.json'
+    kept.unlink()
+    after = Keeper(tmp_path / 'now', now, known=False, warm_start=str(
+        tmp_path / 'before' / 'explorer.log.sqlite'))
+    after.store.describe(after.described.to_text())    # once more, as with each tick
+    missing, *found = (text for text in after.logged if 'warm_start' in text)
+    assert f'{kept} is missing' in missing
+    assert len(found) == bool(said) and all(said in text for text in found)
+    after.close()
 
 
 def test_whether_a_log_is_of_a_graph_is_known_before_the_robot_side_is(tmp_path: Path) -> None:

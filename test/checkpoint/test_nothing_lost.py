@@ -294,6 +294,33 @@ def test_what_a_locked_file_has_not_taken_at_the_end_is_told(
     assert 'the inputs 2 to 3 could not be kept' in loss and 'locked' in loss
 
 
+@pytest.mark.parametrize('more', [0, 2])
+@pytest.mark.parametrize('most_late', [10, 1])
+def test_all_that_the_log_lacks_at_the_end_is_told(
+        tmp_path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch, more: int,
+        most_late: int) -> None:
+    """The inputs that wait for the log, and those that no file has taken, are missing there."""
+    append = InputLog.append
+    monkeypatch.setattr(store_module, '_MOST_WAITING', most_late)
+    store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
+    store.begin_generation(0, None)
+    store.append(Update(Observation(-1, 0)))
+    assert store.flush()
+    full = {LOG}
+    monkeypatch.setattr(InputLog, 'append', lambda log, inputs: (_ for _ in ()).throw(OSError(
+        'full')) if log.path.name in full else append(log, inputs))
+    for _ in range(3):
+        store.append(Update(Observation(0, 1)))
+    assert not store.flush()
+    full.add(newest(tmp_path).name)
+    for _ in range(more):
+        store.append(Update(Observation(0, 2)))
+    store.close()
+    *others, lacking = store.losses()
+    assert len(others) == bool(more)
+    assert lacking == f'{tmp_path / LOG}: full; the inputs 2 to {4 + more} are missing'
+
+
 def test_a_locked_file_is_gone_on_from(run: Run, impatient: None) -> None:
     """Nor is it set aside because it cannot be written at this moment."""
     first, folder, _ = run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 import io
 import os
 from pathlib import Path
@@ -19,6 +20,7 @@ from types import SimpleNamespace
 from mnm_ros.console import __main__ as program
 from mnm_ros.console.command_line import parse
 from mnm_ros.console.options import Options
+from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.view.telemetry import Telemetry
 import pytest
 from tiers import thorough
@@ -109,14 +111,17 @@ def console(tmp_path: Path) -> Iterator[Make]:
         assert made.leftovers() == []
 
 
+BUILDING = Telemetry(phase='building/discovery')
+
+
 class Run:
     """A run of one process that waits, of which a certain picture is heard."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, times: int = 0, number: int = 0) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, times: int = 0, number: int = 0,
+                 heard: Telemetry = BUILDING) -> None:
         self._interrupt = SimpleNamespace(times=times, number=number)
         self.out = io.StringIO()
         self.children: list[live_run.Child] = []
-        heard = Telemetry(phase='building/discovery')
         monkeypatch.setattr(live_run, 'Listener', lambda *_: nullcontext(SimpleNamespace(
             listen=lambda seconds: heard)))
         monkeypatch.setattr(live_run, 'is_reserved', lambda: True)
@@ -158,6 +163,10 @@ def test_what_may_be_a_mistake_in_a_scenario_is_said_first(
 def test_what_was_missing_when_the_time_was_over(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Run(monkeypatch).end('--once', '--timeout', '0.1') == (
         1, 'Timeout after 0.1 s of waiting for the first hypothesis.')
+    building = replace(BUILDING, activity=Activity(
+        progress=Progress('first hypothesis', 30, 120, 80, 200)))
+    assert Run(monkeypatch, heard=building).end('--once', '--timeout', '0.1') == (
+        1, 'Timeout after 0.1 s of waiting for the first hypothesis (25% of first hypothesis).')
 
 
 def test_processes_end_when_the_output_is_read_no_more(monkeypatch: pytest.MonkeyPatch) -> None:

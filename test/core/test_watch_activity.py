@@ -7,7 +7,11 @@ from __future__ import annotations
 import math
 
 from mnm_ros.core import Detector, Evidence, PhaseActivity
-from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
+from mnm_ros.core.watch.policy_monitor import (
+    checking_activity,
+    steps_until_modelled,
+    steps_until_proven,
+)
 from mnm_ros.view.sentences import sentence
 import pytest
 
@@ -42,6 +46,12 @@ def test_a_policy_that_is_not_known_yet_counts_as_half_of_the_limit() -> None:
     # One that seems to be too slow may still be proven, but that takes long.
     assert steps_until_proven({1: 5.0}, 3, {1: 3 * LIMIT}, LIMIT, HORIZON) == steps_until_proven(
         {1: 5.0}, 3, {1: 0.9 * LIMIT}, LIMIT, HORIZON)
+
+
+def test_models_of_drives_take_steps_for_each_pair_and_never_none() -> None:
+    first, later, last = (steps_until_modelled(50, made) for made in (0, 400, 10_000))
+    assert first - later == 400 and steps_until_modelled(100, 0) == 2 * first
+    assert last == first / 4
 
 
 def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None:

@@ -25,7 +25,7 @@ from mnm_ros.page.repeated_calls import CommandOutcome, of_all
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.event_words import goal_words
-from mnm_ros.view.language import LANGUAGES, moment, number, Phrase, phrase, table, text_in
+from mnm_ros.view.language import check, LANGUAGES, moment, number, Phrase, phrase, table, text_in
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.terminal.live_view import Frame, Lines, View
@@ -320,6 +320,9 @@ def test_what_came_of_a_button_is_said_in_the_language_of_who_reads_it() -> None
     report = GoalReport(1, 3, GoalStatus.REACHED, 'reached 3 in 1 steps', steps=1)
     assert goal_words(report, FLAT) == 'reached Küche in 1 step'
     assert goal_words(report, FLAT, 'de') == 'Ziel Küche in 1 Schritt erreicht'
+    refused = report.over(GoalStatus.REFUSED, 'no policy for it yet', 0, said.NoPolicyYet())
+    assert goal_words(refused, FLAT, 'de') == (
+        'Ziel Küche abgelehnt: es gibt noch keine Policy dorthin')
 
 
 @pytest.mark.parametrize(('text', 'error'), [
@@ -332,3 +335,29 @@ def test_a_table_that_cannot_be_read_is_refused_by_its_file(
     monkeypatch.setattr('mnm_ros.view.language.config_file', lambda name: path)
     with pytest.raises(FileError, match=f'^{path}: .*{error}'):
         table.__wrapped__('de')
+
+
+@pytest.mark.parametrize('language', LANGUAGES)
+def test_a_table_with_all_phrases_has_no_fault(language: str) -> None:
+    check(language)
+
+
+@pytest.mark.parametrize('language', LANGUAGES)
+@pytest.mark.parametrize(('phrase', 'error'), [
+    (None, 'is None, expected a text'), (True, 'is True, expected a text'),
+    ('home is {state', "is 'home is {state', expected a text with pairs of braces"),
+    ('home is {stat}', "has {'stat'} in braces, expected only {'state'}")])
+def test_a_phrase_with_a_fault_is_named_at_the_start(
+        language: str, phrase: object, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = {each: {name: dict(found) for name, found in table(each).items()}
+              for each in LANGUAGES}
+    if phrase is None:
+        del tables[language]['said']['HomeFound']
+    else:
+        tables[language]['said']['HomeFound'] = phrase
+    monkeypatch.setattr('mnm_ros.view.language.table', tables.__getitem__)
+    with pytest.raises(FileError, match=f'{language}.yaml: the phrase said.HomeFound {error}'):
+        check(language)
+    (other,) = {*LANGUAGES} - {language}
+    if not isinstance(phrase, str):
+        check(other)    # which does not need that one

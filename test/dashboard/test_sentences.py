@@ -94,6 +94,22 @@ def test_states_and_actions_are_called_by_their_names(
     assert sentence(value) == bare and sentence(value, NAMED) == named
 
 
+@pytest.mark.parametrize(('count', 'english', 'german'), [
+    (6, 'places 30, 31, 32, 33, 34, 35 out of reach',
+     'Orte 30, 31, 32, 33, 34, 35 nicht erreichbar'),
+    (21, 'places 30, 31, 32, 33, 34 and 16 more out of reach',
+     'Orte 30, 31, 32, 33, 34 und 16 weitere nicht erreichbar')])
+def test_of_many_places_a_sentence_names_some_and_the_value_has_all(
+        count: int, english: str, german: str) -> None:
+    lost = said.StatesDeleted(1, tuple(range(30, 30 + count)))
+    assert sentence(lost, plain=True) == english
+    assert sentence(lost, language='de', plain=True) == german
+    assert read_said('said', lost.to_plain()) == lost
+    named = RobotDescription(('east',), names={state: f'r{state}' for state in lost.states})
+    assert sentence(lost, named, plain=True).startswith('r30, r31, r32, r33, r34')
+    assert ('and 16 more' in sentence(lost, named)) is (count > 6)
+
+
 def test_numbers_are_written_as_the_language_has_them() -> None:
     improving = said.Improving(7, 1234.5, 2.25)
     assert sentence(improving, language='de') == (

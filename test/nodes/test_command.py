@@ -22,9 +22,9 @@ import false_alarms
 from mnm_ros import messages
 from mnm_ros.checkpoint.__main__ import main as checkpoint
 from mnm_ros.contract.__main__ import main as contract
+from mnm_ros.core.progress.said import NoPoliciesHeard, NoPolicyYet
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.common import spin
-from mnm_ros.nodes.common.commanding import NO_POLICIES, NO_POLICY_YET
 from mnm_ros.parameters import NODES
 from navigating import KNOWN, Operator, publish
 from node_processes import DEADLINE, Done, NodeProcess, Peer, slow_down
@@ -221,18 +221,19 @@ def test_a_policy_is_made_nearly_the_best(
     assert command('improve').stdout.endswith(': none any more\n')
 
 
-@pytest.mark.parametrize('refusal', [NO_POLICIES, NO_POLICY_YET])
+@pytest.mark.parametrize('refusal', [NoPoliciesHeard(), NoPolicyYet()])
 def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(
-        begin_command: Begin, peer: Peer, refusal: str) -> None:
+        begin_command: Begin, peer: Peer, refusal: NoPolicyYet) -> None:
     statuses = peer.node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
     peer.listen(String, 'requests', messages.REQUESTS)    # as an explorer does
-    ends = [(GoalStatus.REACHED, 'in 1 steps'), (GoalStatus.REFUSED, refusal)]
+    ends = [(GoalStatus.REACHED, 'in 1 steps', 0),
+            (GoalStatus.REFUSED, 'in the words of this navigator', 0, refusal)]
 
     def answer_goal(message: Int64MultiArray) -> None:
         goal_id, target, _ = messages.decode_request(message)
         waiting = GoalReport(goal_id, target, GoalStatus.WAITING, '')
         statuses.publish(messages.encode_goals(
-            peer.node.get_clock().now().to_msg(), [waiting.over(*ends.pop(), 0)]))
+            peer.node.get_clock().now().to_msg(), [waiting.over(*ends.pop())]))
     peer.node.create_subscription(
         Int64MultiArray, 'goal/request', answer_goal, messages.STEP)
     goal = begin_command('goal', '2')

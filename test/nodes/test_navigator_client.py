@@ -188,7 +188,7 @@ def test_goals_by_the_names_of_the_robot_side(navigator: Callable, peer: Peer) -
 
 def test_a_name_that_nobody_tells(peer: Peer) -> None:
     client = NavigatorClient(peer.node, patience=0.3)
-    assert result(peer, client.go('Küche')).text == 'lost: no robot side tells names of states'
+    assert result(peer, client.go('Küche')).text == 'lost: no robot side publishes names of states'
     assert result(peer, client.go('')).status is GoalStatus.LOST
 
 

@@ -125,6 +125,22 @@ def test_a_map_on_which_all_edges_are_free_lets_it_declare_them(
     assert RobotDescription.from_text(said[-1].data).frame == 'odom'
 
 
+def test_a_map_that_closes_the_edge_under_way_ends_the_move(
+        drive: Callable[..., DrivenRobot], graph: str) -> None:
+    robot, pixels = drive(
+        'route_driver', graph=graph, use_map=True, robot_radius=0.2), [0] * 60 * 60
+    robot.platform.publish_map(60, 60, 0.1, -1.0, -2.0, pixels)
+    assert robot.act(RESET)[0] == DOCK
+    seq = robot.send(action_to(DOCK, HALL))
+    robot.peer.wait_for(lambda: robot.platform.x > 0.3, 'the robot to be on the way')
+    pixels[20::60] = [100] * 60    # at x = 1, between dock and hall
+    robot.platform.publish_map(60, 60, 0.1, -1.0, -2.0, pixels)
+    robot.peer.wait_for(lambda: robot.answers(seq), 'the answer')
+    assert robot.answers(seq) == [DOCK] and robot.outcomes[-1].startswith('to hall: obstructed')
+    assert robot.platform.x < 0.8
+    assert go(robot, DOCK, HALL) == (DOCK, 'to hall: blocked, in state 1')
+
+
 @pytest.mark.parametrize(('given', 'expected'), [
     ({'home_place': 'attic'}, "parameter 'home_place' is 'attic', expected the number or the name "
      'of one place: dock, hall, kitchen, lab'),

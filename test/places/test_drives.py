@@ -362,6 +362,45 @@ def test_edges_that_are_not_free_on_a_map_are_not_driven() -> None:
     assert RouteHome(hall.routes, 2, 3).next(None, None, hall.pose)[:2] == (6.0, 3.0)
 
 
+def column(at: float) -> Map:
+    """Return a map on which only a column of pixels at x, from wall to wall, is occupied."""
+    pixels = np.zeros((60, 100), np.int8)
+    pixels[:, round((at + 1.0) / 0.1)] = 100
+    return Map(0.1, 100, 60, Pose(-1.0, -1.0, 0.0), pixels.ravel().tolist())
+
+
+@pytest.mark.parametrize('wall, ends', [(3.0, True), (0.5, False)])
+def test_an_edge_that_a_new_map_closes_is_broken_off_if_the_wall_is_ahead(
+        wall: float, ends: bool) -> None:
+    graph = graph_of({1: (0, 0), 2: (4, 0)}, *both((1, 2)))
+    hall = Hall(graph, 1)
+    move, way = EdgeMove(hall.routes, graph.outgoing(1)[0]), RouteHome(hall.routes, 2, 3)
+    for maneuver in (move, way):
+        assert maneuver.next(None, 1, hall.pose)
+    hall.pose = Pose(2.0, 0.0, 0.0)
+    assert not move.is_closed(hall.pose) and not way.is_closed(hall.pose)
+    assert hall.routes.read(column(wall), RADIUS)
+    assert (move.is_closed(hall.pose), way.is_closed(hall.pose)) == (ends, ends)
+    back = move.next(OBSTRUCTED, None, hall.pose)
+    assert (back is not None) is ends and move.outcome is OBSTRUCTED
+    assert not move.is_closed(hall.pose)
+    assert not back or back.retreat and back.x < 2.0
+    hall.pose = Pose(*hall.zones.centre(1), 0.0)
+    again = EdgeMove(hall.routes, graph.outgoing(1)[0])
+    assert again.next(None, 1, hall.pose) is None and again.outcome is BLOCKED
+
+
+def test_a_way_to_the_nearest_place_ends_where_a_new_map_has_a_wall() -> None:
+    graph = graph_of({1: (0, 0), 2: (4, 0)}, *both((1, 2)))
+    hall = Hall(graph, 1)
+    way, hall.pose = RouteHome(hall.routes, 1, 3), Pose(2.0, 0.0, 0.0)
+    assert way.next(None, None, hall.pose)[:2] == (0.0, 0.0) and not way.is_closed(hall.pose)
+    hall.routes.read(column(1.5), RADIUS)
+    assert way.is_closed(hall.pose)
+    assert way.next(OBSTRUCTED, None, hall.pose) is None
+    assert way.problem == 'no way leads home from outside of all places'
+
+
 def test_edges_that_have_failed_come_last() -> None:
     """Whichever way is shorter, until they succeed; that of the shorter edges comes first."""
     graph = graph_of({1: (0, 0), 2: (4, 1), 3: (4, -3), 4: (8, 0)},

@@ -47,6 +47,23 @@ def test_places_in_a_lift_are_called_after_it(tower: PlaceGraph) -> None:
     assert 'to Lift1 L2' in tower.moves(1) and 'to Lift1 L1' in tower.moves(3)
 
 
+@pytest.mark.parametrize(('name', 'text', 'names'), [
+    ('0.yaml', NAVIGATION.replace('name: office', 'name: Lift1 L2'),
+     ['lobby', 'Lift1 L1', 'hall', 'Lift1 L2 2', 'Lift1 L2']),
+    ('0.yaml', NAVIGATION.replace('name: hall', 'lift: Lift1 L2').replace('L2:', 'b:').replace(
+        'L1:', 'L2 b:').replace('name: office', 'lift: Lift1 L2'),
+     ['lobby', 'Lift1 L2 b', 'Lift1 L2 L2 b', 'Lift1 b', 'Lift1 L2 b 2']),
+    ('tower.building.yaml', BUILDING.replace(
+        '[0, 0, 0, office]', '[0, 0, 0, "", {lift_cabin: [1, Lift1]}]').replace('hall', 'lobby'),
+     ['lobby L1', 'Lift1 L1', 'lobby L1 2', 'Lift1 L2', 'Lift1 L2 2'])])
+def test_no_two_places_of_a_building_have_one_name(
+        name: str, text: str, names: list[str], tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    graph = read_graph(tmp_path / name)
+    assert [graph.name(place) for place in graph.places] == names
+    assert [graph.called(each) for each in names] == [*graph.places]
+
+
 def test_floors_are_rooms_and_drawn_above_each_other(tower: PlaceGraph) -> None:
     """Places of two floors that are above each other in the building are apart then."""
     said = tower.describe(0)

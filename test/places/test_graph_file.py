@@ -201,6 +201,7 @@ def test_what_is_a_graph(written: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(('features', 'error'), [
     ('[', 'no JSON: '), ('[]', r'is \[\], expected a JSON object'),
+    ('null', "is 'null', expected a JSON object"),
     ('{"features": {}}', r'features is \{\}, expected a list'),
     ('{"features": [NaN]}', 'found NaN, expected finite numbers'),
     ('[' * 100_000, 'nested too deeply'),
@@ -209,7 +210,11 @@ def test_what_is_a_graph(written: Any, tmp_path: Path) -> None:
     ([*GEOJSON, point(-1, 0, 0)], 'feature 5: id is -1, expected an integer from 0'),
     ([*GEOJSON, {**line(12, 0, 5), 'properties': {'id': 12}}],
      r'feature 5 \(edge 12\): startid is missing, expected an integer'),
-    ([*GEOJSON, point(7, 1e12, 0)], r'feature 5 \(node 7\): coordinates is \[1000000000000.0'),
+    ([*GEOJSON, point(7, 1e12, 0)],
+     r'feature 5 \(node 7\): coordinates is \[1000000000000.0, 0\], expected \[x, y\] in m, '
+     r'finite and below 1e\+09'),
+    ([point(number, number, 0) for number in range(10_001)],
+     '10,001 places, expected at most 10,000'),
     ([*GEOJSON, point(7, 0, 0, frame='map', metadata={'zone': -1})],
      r'feature 5 \(node 7\): zone is -1, expected a radius in m above 0'),
     ([*GEOJSON, *(point(number, 0, number, frame='map', metadata={'home': True})
@@ -222,6 +227,20 @@ def test_bad_geojson_is_refused_by_feature_and_id(
     with pytest.raises(FileError, match=error) as raised:
         load_graph(written('graph.geojson', features))
     assert str(raised.value).startswith(str(written('graph.geojson', ''))[:-1])
+
+
+def test_a_byte_order_mark_is_no_part_of_geojson(written: Any) -> None:
+    text = json.dumps({'type': 'FeatureCollection', 'features': GEOJSON})
+    path = written('graph.geojson', '\ufeff' + text)
+    assert load_graph(path) == load_graph(written('graph.geojson', text))
+
+
+@pytest.mark.parametrize('name', ['x' * 101, '\u202egnir', '\0', 'x' * 100])
+def test_a_name_that_cannot_be_used_is_left_out_and_that_is_said(written: Any, name: str) -> None:
+    graph = load_graph(written('graph.geojson', [
+        *GEOJSON, point(7, 9, 0, frame='map', name=name)]))
+    said = [text for text in graph.warnings if 'node 7 is left out' in text]
+    assert (graph.places[7].name, len(said)) == ((name, 0) if len(name) == 100 else ('', 1))
 
 
 @pytest.mark.parametrize(('text', 'old', 'new', 'error'), [

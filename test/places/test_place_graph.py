@@ -128,7 +128,7 @@ def test_places_of_different_levels_may_be_above_each_other() -> None:
     ([Edge('4', HALL, 77)], 'edge 4 ends at place 77, which is not there'),
     ([Edge('4', 77, HALL)], 'edge 4 starts at place 77, which is not there'),
     ([], '4 places and 0 edges, expected at least one edge between two places'),
-    ([Edge('4', HALL, HALL)], '4 places and 1 edges, expected at least one edge'),
+    ([Edge('4', HALL, HALL)], '4 places and 1 edge, expected at least one edge'),
     ([Edge(str(key), HALL, LAB) for key in range(65)],
      '65 edges begin at place 1, expected at most 64')])
 def test_what_is_no_graph_is_refused_by_the_id(edges: list[Edge], error: str) -> None:

@@ -64,6 +64,11 @@ the steps for the largest L was 0.6 to 1.4 times this; ``LEARNT``, which compare
 said 0.14 to 0.8 of what it was.
 """
 
+DRIVES_LEFT = (0.33, 3.0)
+"""The range of the steps that are left over the result of ``drives_left``."""
+
+_NEARLY = 0.7    # ruled out
+
 _WORTH_IT = 1 / 2    # of the steps, at most, for a smaller radius to be worth a word
 
 PROBE_STEPS = 100
@@ -133,6 +138,24 @@ class Outlook:
     lacking: float
     ruled_out: float
     distances: Collection[float] = ()
+
+
+def drives_left(outlook: Outlook, done: int) -> Prediction | None:
+    """
+    Return the steps that are left where each action is declared to stay or to lead to one state.
+
+    Such a world takes about two steps for each declared pair, a small part of what the laws say
+    of worlds without a declaration. The numbers are those of four published route graphs and of
+    random ones, of 8 to 190 places. In 28 runs in which drives failed with a probability of 0.01
+    to 0.2, this was 0.3 to 2.8 times the steps that were left, at a tenth to nine tenths of the
+    way. None before the first plan, and while much has to be ruled out.
+
+    :param done: steps so far.
+    """
+    if outlook.ruled_out < _NEARLY:
+        return None
+    steps = 1.1 * outlook.lacking + 0.35 * (outlook.states - outlook.known) + 0.07 * done
+    return Prediction(steps, *(factor * steps for factor in DRIVES_LEFT))
 
 
 def factors_left(outlook: Outlook, done: int, problem: Problem) -> dict[str, float]:

@@ -15,7 +15,7 @@ from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.said import Reason
+from mnm_ros.core.progress.said import Reason, Said
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
 
 _MOST_REMEMBERED = 20    # ways, about as many as a mean is taken of
@@ -292,6 +292,7 @@ class GoalReport:
     :ivar status: how far it is.
     :ivar text: the same as a sentence for people.
     :ivar how: why it is over, unless it was reached, for people.
+    :ivar said: the same as a value; None where it is in words only.
     :ivar steps, attempts: as ``Navigation`` has them.
     :ivar expected_steps_left: the mean, over earlier ways that have arrived, of the steps that
         were still to come, or what the counts say on a direct way; None without such a way, and
@@ -319,6 +320,7 @@ class GoalReport:
     stays: float | None = None
     by: str = ''
     how: str = ''
+    said: Said | None = None
 
     def on(self, way: Navigation | None, seconds: Mapping[int, float]) -> GoalReport:
         """
@@ -333,8 +335,10 @@ class GoalReport:
         return replace(self, steps=way.steps, attempts=way.attempts, expected_steps_left=left,
                        expected_seconds_left=left * mean(moves) if left and moves else None)
 
-    def over(self, status: GoalStatus, how: str, ended: int | None) -> GoalReport:
+    def over(self, status: GoalStatus, how: str, ended: int | None,
+             said: Said | None = None) -> GoalReport:
         """Return the report of its end; ``how`` is as for ``GoalStatus.sentence``."""
         return replace(self, status=status, text=status.sentence(self.target, how),
                        how='' if status is GoalStatus.REACHED else how,
+                       said=None if status is GoalStatus.REACHED else said,
                        expected_steps_left=None, expected_seconds_left=None, ended=ended)

@@ -62,7 +62,11 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
-from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
+from mnm_ros.core.watch.policy_monitor import (
+    checking_activity,
+    steps_until_modelled,
+    steps_until_proven,
+)
 from mnm_ros.core.watch.watch_parts import WatchParts
 
 _GROWTH = 1.5    # power of the known states with which the steps grow that learning takes
@@ -299,7 +303,13 @@ class WatchPhase(CheckingPhase):
         monitor, limit = self._checks.monitor, self.round.problem.limit
         proofs = steps_until_proven(monitor.unproven_targets, len(monitor.detectors),
                                     expected_steps, limit, self.policies[0].horizon)
-        return (0 if self._relearning.swept else likely - since) + proofs
+        steps = (0 if self._relearning.swept else likely - since) + proofs
+        declared = self.round.problem.support.declared
+        if not (proofs and declared.drives):
+            return steps
+        pairs = sum(map(bool, (ends for policy in self.policies
+                               for ends in declared.successors.get(policy.target, ()))))
+        return min(steps, steps_until_modelled(pairs, self._relearning.steps))
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Return the evidence against the policy that has most of it, in nats."""

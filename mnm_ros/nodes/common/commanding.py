@@ -41,12 +41,6 @@ GOING_HOME = f'on the way home{CALL_AGAIN}'
 NOT_AT_REST = 'not at rest yet'
 """The answer of ``stop`` until the robot is at rest."""
 
-NO_POLICIES = 'no policies heard yet'
-"""The reason of a navigator to refuse a goal before it has heard an explorer."""
-
-NO_POLICY_YET = 'no policy for it yet'
-"""Its reason before the first hypothesis, or before it has heard that."""
-
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
 

@@ -17,6 +17,7 @@ from mnm_ros.checkpoint.carry_over import (
     check_same_graph,
     described_beside,
     described_in,
+    kept_beside,
     OtherGraph,
     TRUSTED,
 )
@@ -101,6 +102,7 @@ class ExplorationStore:
         except ValueError as error:
             raise ParameterError(str(error)) from None
         self.identity = {'version': VERSION, **asked}
+        self._unchecked: tuple[Path, Recollection] | None = None    # until there is a graph
         self._recollection = self._recall(
             parameters['warm_start'], parameters['checkpoint_dir'], described)
         self._seed: int = parameters['seed']
@@ -213,10 +215,27 @@ class ExplorationStore:
 
     def describe(self, text: str) -> None:
         """Keep what the robot side says about itself, and since when; reports show it."""
+        if self._unchecked and text:
+            self._check_steps(*self._unchecked, RobotDescription.from_text(text))
         if self._store is None or self._other_graph is not None or text == self._described:
             return
         self._described = text
         self._write(self._described_in, text)
+
+    def _check_steps(self, log: Path, taken: Recollection, described: RobotDescription) -> None:
+        """Say if a log has a step that a graph has not; once there is a graph."""
+        if not described.moves:
+            return
+        self._unchecked = None
+        places = {None, *described.moves, *described.names, *described.declaration.successors}
+        for state, action, after in taken.steps:
+            if not {state, after} <= places or action >= len(described.moves.get(
+                    state, described.actions)):
+                self._node.get_logger().error(
+                    f"parameter 'warm_start': {log} has a step by action {action} from state "
+                    f'{state} to {after}, which the graph of the robot side has not: it is of '
+                    'another graph; start without it, and with an empty checkpoint_dir')
+                return
 
     @property
     def trusted(self) -> Trusted:
@@ -423,6 +442,11 @@ class ExplorationStore:
                     'checkpoint_dir')
             check_same_graph(path, described)
             found, self.identity[KEY] = warm_start(path, self.identity, ending)
+            if described_beside(path) is UNDESCRIBED:
+                self._unchecked = path, found
+                self._node.get_logger().warning(
+                    f"parameter 'warm_start': {kept_beside(path)} is missing, so that nobody can "
+                    'check whether states and actions mean the same now')
         except (CheckpointError, FileError, OSError) as error:
             raise ParameterError(f"parameter 'warm_start' is {log!r}: {error}") from None
         except LoadCancelled:

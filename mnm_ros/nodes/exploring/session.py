@@ -26,6 +26,7 @@ from mnm_ros.core.progress.said import (
     LoadedFromDisk,
     NodeDeactivated,
     Reason,
+    Restarted,
     TooManyStates,
     WaysClosed,
 )
@@ -388,7 +389,7 @@ class ExplorationSession:
         """Publish what is known, now and whenever it changes, and log what is decided."""
         if exploration.steps:
             # Otherwise the status, and the first line of the log, would be the last decision.
-            exploration.robot_lost(f'going on from step {exploration.steps}')
+            exploration.robot_lost(Restarted(exploration.steps))
             self._publishers.restarted(exploration.steps)
         exploration.listeners.append(InputListener(self._guard.in_node_thread(self._hear)))
         self._guard.call(self._publish, exploration.hypothesis)

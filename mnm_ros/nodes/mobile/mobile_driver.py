@@ -369,7 +369,10 @@ class MobileDriver(RobotSide):
         before = self._has_map, self._map_frame
         self._map_frame = message.header.frame_id
         self._base_mover.know(map_, self._given['robot_radius'])
-        if self._take_map(map_) or (True, self._map_frame) != before:
+        changed, pose = self._take_map(map_), self._tracker.last
+        if changed and pose and self._maneuver and self._maneuver.is_closed(pose.pose):
+            self._mover.obstruct()
+        if changed or (True, self._map_frame) != before:
             self.describe_again()
 
     def _take_map(self, map_: Map) -> bool:

@@ -67,6 +67,9 @@ class Mover(ABC):
     def bump(self) -> None:
         """Notice that the robot touches something."""
 
+    def obstruct(self) -> None:
+        """End the leg, the rest of which is not free on a new map."""
+
     def stop(self, pose: StampedPose | None) -> None:
         """Bring the robot to rest at once; None if it is unknown where it is."""
 
@@ -158,6 +161,11 @@ class VelocityMover(Mover):
             if self._drive.outcome:
                 self._halt()    # update() returns the outcome with the next pose
 
+    def obstruct(self) -> None:
+        if self._drive and not self._drive.outcome:
+            self._drive.outcome = Outcome.OBSTRUCTED
+            self._halt()
+
     def stop(self, pose: StampedPose | None) -> None:
         self._rolling = False
         if self._drive is not None:
@@ -239,13 +247,13 @@ class PlannerMover(Mover):
         self._max_detour = max_detour
         self._cell_size = cell_size
         self._leg: Leg | None = None
-        self._bumped = False
+        self._held_up: Outcome | None = None    # by what is in its way
         self._watch = Stopwatch(0.0)
         self._way = Odometer(Pose(0.0, 0.0, 0.0), 0.0)
         self._longest = math.inf
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
-        self._leg, self._bumped = leg, False
+        self._leg, self._held_up = leg, None
         self._watch = Stopwatch(pose.time)
         self._way = Odometer(pose.pose, self._limits.tolerance)
         self._longest = math.inf if not leg.direct else (
@@ -253,14 +261,18 @@ class PlannerMover(Mover):
 
     def bump(self) -> None:
         """End the leg, unless it is a retreat."""
-        self._bumped = self._leg is not None and not self._leg.retreat
+        if self._leg is not None and not self._leg.retreat:
+            self._held_up = Outcome.BUMPED
+
+    def obstruct(self) -> None:
+        self._held_up = self._held_up or Outcome.OBSTRUCTED
 
     def _given_up(self, leg: Leg, pose: StampedPose) -> Outcome | None:
         """Return why a leg that is under way has to end, or None."""
         self._watch.lap(pose.time)
         driven = self._way.lap(pose.pose)
-        if self._bumped:
-            return Outcome.BUMPED
+        if self._held_up:
+            return self._held_up
         if driven > self._longest:
             self.detail = f'{driven:.2f} m driven, expected <= {self._longest:.2f} m by max_detour'
             return Outcome.DETOUR

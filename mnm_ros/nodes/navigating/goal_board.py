@@ -9,7 +9,9 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
+from mnm_ros.core.progress.said import Reason, Said
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.view.sentences import sentence
 from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -101,9 +103,10 @@ class GoalBoard:
         if report != self._reports.get(report.id):
             self.tell_soon(report)
 
-    def end(self, report: GoalReport, status: GoalStatus, how: str) -> None:
-        """Publish what has become of a goal; ``status`` and ``how`` as for ``over``."""
-        ended = report.over(status, how, self.now)
+    def end(self, report: GoalReport, status: GoalStatus, reason: Reason) -> None:
+        """Publish what has become of a goal, and why, or what reaching it took."""
+        ended = report.over(status, sentence(reason), self.now,
+                            reason if isinstance(reason, Said) else None)
         self._node.get_logger().info(ended.text)
         self.tell(ended)
         self._results.publish(String(data=ended.text))

@@ -7,8 +7,8 @@ from __future__ import annotations
 from mnm_ros import messages
 from mnm_ros.core.knowledge.knowledge import Counts, Knowledge
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.said import NoPoliciesHeard, NoPolicy, NoPolicyYet, Reason
 from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
-from mnm_ros.nodes.common.commanding import NO_POLICIES, NO_POLICY_YET
 from mnm_ros.nodes.navigating.pose_feedback import TravelTime
 from mnm_ros.subscriptions import PolicyRequests
 from rclpy.node import Node
@@ -65,7 +65,7 @@ class LearntPolicies:
             return None
         return TravelTime(told.expected_seconds, told.expected_seconds / told.expected_steps)
 
-    def refusal(self, target: int | None, least: Trust) -> str:
+    def refusal(self, target: int | None, least: Trust) -> Reason:
         """Return why there is no policy for a state that may be trusted enough, or nothing."""
         known = self._is_known(target) or self._is_home(target)
         told = None if target is None else self._told.get(target)
@@ -74,8 +74,8 @@ class LearntPolicies:
             return ''
         if told is None or told.trust is Trust.PROVEN or not there:
             if self._policies is not None:
-                return 'no policy leads there'
-            return NO_POLICY_YET if self._provisional else NO_POLICIES
+                return NoPolicy()
+            return NoPolicyYet() if self._provisional else NoPoliciesHeard()
         return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
                 f'{told.why}')
 

@@ -143,3 +143,47 @@ class StaysAtGoal(Said):
 
     target: int
     seconds: float
+
+
+# Why a goal was refused, or is lost.
+
+@dataclass(frozen=True)
+class NoPolicyYet(Said):
+    """No policy for the goal was heard, before the first hypothesis: one may come any time."""
+
+
+@dataclass(frozen=True)
+class NoPoliciesHeard(NoPolicyYet):
+    """The same, and nothing was heard of an explorer at all."""
+
+
+@dataclass(frozen=True)
+class NoPolicy(Said):
+    """The hypothesis has no policy for the goal."""
+
+
+@dataclass(frozen=True)
+class RobotRests(Said):
+    """The explorer lets the robot rest, and why."""
+
+    said: Nested
+
+
+@dataclass(frozen=True)
+class NoNavigator(Said):
+    """There is no navigator, as a client of one says."""
+
+
+@dataclass(frozen=True)
+class NavigatorSilent(Said):
+    """The navigator has not answered for long."""
+
+
+@dataclass(frozen=True)
+class GoalForgotten(Said):
+    """The navigator does not know a goal any more that it has accepted."""
+
+
+@dataclass(frozen=True)
+class NoNames(Said):
+    """No robot side has published the names of states, of which the goal is one."""

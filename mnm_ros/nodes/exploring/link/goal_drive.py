@@ -14,7 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.said import GoalUnderWay, Reason, StaysAtGoal
+from mnm_ros.core.progress.said import GoalUnderWay, Reason, Said, StaysAtGoal
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.nodes.common.callbacks import seconds_of
@@ -113,19 +113,21 @@ class GoalDrive:
         self._open = False
         self.end(GoalStatus.CANCELLED, reason)
 
-    def end(self, status: GoalStatus, how: str) -> None:
+    def end(self, status: GoalStatus, how: Reason) -> None:
         """End the goal, at once, and the stay at one."""
         self._end_report(status, how)
         self._stop(how)
         self._release()
 
-    def _end_report(self, status: GoalStatus, how: str) -> None:
+    def _end_report(self, status: GoalStatus, how: Reason) -> None:
         """Say that the goal is over, if it is not."""
         if self._report is not None and not self._report.status.over:
-            self._tell(replace(self._report.on(self._way, self._seconds), status=status, text=how,
-                               expected_steps_left=None, expected_seconds_left=None))
+            self._tell(replace(
+                self._report.on(self._way, self._seconds), status=status, text=sentence(how),
+                said=how if isinstance(how, Said) else None,
+                expected_steps_left=None, expected_seconds_left=None))
 
-    def _stop(self, how: str) -> None:
+    def _stop(self, how: Reason) -> None:
         """End the way to the goal, and the stay there."""
         self._leave_at = math.inf
         way, self._way = self._way, None
@@ -312,7 +314,7 @@ class GoalDrive:
         way = self._way
         if way is None or not way.outcome or self._report is None:
             return
-        status, how = way.outcome[0], sentence(way.outcome[1])
+        status, how = way.outcome
         if status is not GoalStatus.REACHED:
             self.end(status, how)
             return
@@ -322,7 +324,7 @@ class GoalDrive:
         self._leave_at = time.monotonic() + max(_LINGER, stays)
         if stays and self._report.target is not None:
             self._wait(StaysAtGoal(self._report.target, stays))
-        self._tell(replace(self._report.on(way, self._seconds), status=status, text=how,
+        self._tell(replace(self._report.on(way, self._seconds), status=status, text=sentence(how),
                            stays=stays or None))
 
     def _wait(self, reason: Reason) -> None:
