@@ -65,7 +65,15 @@ from mnm_ros.core.model.counts import Floats, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import columns, ConfidenceSets, PolicyModel
-from mnm_ros.core.statistics.joint_rows import divergence, Drives, Kernels, Rows, UNITS
+from mnm_ros.core.statistics.joint_rows import (
+    divergence,
+    Drives,
+    FIRST_SHARES,
+    Kernels,
+    Rows,
+    SHARES,
+    UNITS,
+)
 from mnm_ros.core.statistics.predictions import NOTHING, Record
 import numpy as np
 
@@ -264,11 +272,11 @@ class JointModel(PolicyModel):
         rows = self.rows()
         kernels = Kernels([self.slots(row) for row in rows], rows, self._rows(rows),
                            self._budget)
-        taken = np.full((len(kernels.shares), len(rows)), 1 + self._limit)    # W
+        taken = np.full((len(SHARES), len(rows)), 1 + self._limit)    # W
         together = np.full((UNITS + 1, len(rows)), 1 + self._limit)    # Z
         for elsewhere in alone[:-1]:
             taken = 1 + kernels.worst(taken, together, elsewhere)
-            together = np.maximum.reduceat(taken, kernels.first_shares)
+            together = np.maximum.reduceat(taken, FIRST_SHARES)
         return float(together[UNITS, 0])
 
     def rows(self) -> list[int]:

@@ -17,7 +17,17 @@ from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 
 UNITS = 24    # of the budget
-_BISECTIONS = 30
+
+SHARES = np.array([(own, both - own) for both in range(UNITS + 1) for own in range(both + 1)])
+"""Units that a row takes, and that are left behind it, by their sum."""
+
+FIRST_SHARES = np.flatnonzero(SHARES[:, 0] == 0)
+"""Where each sum begins."""
+
+_MOST_NEWTON_STEPS = 40
+_CLOSE = 1e-13    # nats beyond the radius
+_WIDER = 1e-12    # for rounding
+_NEARLY_SURE = 1 - 1e-12
 
 
 class Rows(NamedTuple):
@@ -114,26 +124,21 @@ class Kernels:
     :param rows: their columns, in the order of the states.
     :param plausible: what is plausible of them.
     :param budget: ``B``.
-    :ivar shares: units that a row takes, and that are left behind it, by their sum.
-    :ivar first_shares: where each sum begins.
     """
 
     def __init__(self, slots: Sequence[dict[int, float]], rows: Sequence[int],
                  plausible: Rows, budget: float) -> None:
-        place = {column: number for number, column in enumerate(rows)}
         found, self._fractions = _two_slots(slots)
         all_slots = np.concatenate([found, plausible.on[:, None]], axis=1)
-        behind = np.vectorize(lambda column: place.get(column, -1), otypes=[np.intp])(
-            all_slots)
+        place = np.full(1 + max(all_slots.max(), *rows), -1)
+        place[[*rows]] = np.arange(len(rows))
+        behind = place[all_slots]
         own = np.arange(len(rows))[:, None]
         self._plausible = plausible
-        self.shares = np.array([(own, both - own) for both in range(UNITS + 1)
-                                for own in range(both + 1)])
-        self.first_shares = np.flatnonzero(self.shares[:, 0] == 0)
-        mine, left = self.shares.T
+        mine, left = SHARES.T
         # Where the value of each slot, and of the end that is led on to, is found, in ``taken``,
         # ``together`` and ``elsewhere`` one after the other, as [share, row, slot].
-        after = len(self.shares) * len(rows)
+        after = len(SHARES) * len(rows)
         self._ahead = np.where(
             behind == own, (np.arange(len(mine))[:, None] * len(rows) + own.T)[..., None],
             np.where(behind > own, after + left[:, None, None] * len(rows) + behind,
@@ -193,15 +198,28 @@ def _two_slots(slots: Sequence[dict[int, float]]) -> tuple[Indices, Floats]:
 
 def _between(fractions: Floats, radius: Floats) -> tuple[Floats, Floats]:
     """Return the least and the most chance of one of two, as [level, row], a little too wide."""
-    ends = np.array([0.0, 1.0])[:, None, None]
-    inner = np.broadcast_to(fractions, (2, *radius.shape)).copy()
-    outer = np.broadcast_to(ends, inner.shape).copy()
-    for _ in range(_BISECTIONS):
-        middle = (inner + outer) / 2
-        inside = divergence(fractions, middle) <= radius
-        inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
-    least, most = np.where(np.isinf(radius), ends, outer)
-    return least, most
+    return _least_chance(fractions, radius), 1 - _least_chance(1 - fractions, radius)
+
+
+def _least_chance(fractions: Floats, radius: Floats) -> Floats:
+    """
+    Return the least chance in the balls around some fractions, a little too small.
+
+    ``KL(f || p)`` is convex in ``log p``, and no less than its asymptote ``-f log p - H(f)``. So
+    Newton's method from where that meets the radius stays outside of the ball.
+    """
+    seen = (fractions > 0) & np.isfinite(radius)
+    often, room = np.where(seen, fractions, 1.0), np.where(seen, radius, 0.0)
+    rarely = 1 - often
+    room = room - often * np.log(often) - rarely * np.log(np.where(rarely > 0, rarely, 1.0))
+    logs = -room / often
+    for _ in range(_MOST_NEWTON_STEPS):
+        chance = np.minimum(np.exp(logs), _NEARLY_SURE)
+        beyond = -often * logs - rarely * np.log1p(-chance) - room
+        if not (beyond > _CLOSE).any():
+            break
+        logs += beyond / (often - rarely * chance / (1 - chance))
+    return np.where(seen, np.maximum(0.0, np.exp(logs) - _WIDER), 0.0)
 
 
 def divergence(one: Floats, other: Floats) -> Floats:
