@@ -31,6 +31,7 @@ from mnm_ros.core.disco.evidence import (
 )
 from mnm_ros.core.disco.extensions import as_declared
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
+from mnm_ros.core.disco.shortest_drives import best_policies
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
@@ -119,8 +120,7 @@ class WalkingCertificates:
             return
         states, limit = tuple(dict.fromkeys((*known, *near))), self._problem.limit
         model = as_declared(EmpiricalModel.of(self._rows, states).without(closed))
-        for target in new:
-            moves, steps = model.smoothed_plan(target, limit, FAILURE_WEIGHT)
+        for target, (moves, steps) in zip(new, best_policies(model, new, limit)):
             if target in self._tests and limit - steps < _CLEARLY * self._margin(target):
                 continue
             policy = self._through_nearer(Policy(

@@ -3,31 +3,47 @@
 """
 What is plausible of rows that share a budget of nats: the computation of ``joint.py``.
 
-``Kernels`` is for any rows, and ``Drives`` for those that lead to two columns at most, for which
-it takes far less to see that a policy is over its limit.
+``Kernels`` is for any rows that share it. ``Drives`` is for rows that lead to two columns at most,
+each with the whole budget.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 
-UNITS = 24    # of the budget
-
-SHARES = np.array([(own, both - own) for both in range(UNITS + 1) for own in range(both + 1)])
-"""Units that a row takes, and that are left behind it, by their sum."""
-
-FIRST_SHARES = np.flatnonzero(SHARES[:, 0] == 0)
-"""Where each sum begins."""
-
 _MOST_NEWTON_STEPS = 40
 _CLOSE = 1e-13    # nats beyond the radius
 _WIDER = 1e-12    # for rounding
 _NEARLY_SURE = 1 - 1e-12
+
+
+class Shares(NamedTuple):
+    """
+    How units of a budget are divided.
+
+    :ivar units: in all.
+    :ivar mine, left: units that a row takes, and that are left behind it, by their sum.
+    :ivar first: where each sum begins.
+    """
+
+    units: int
+    mine: Indices
+    left: Indices
+    first: Indices
+
+
+@cache
+def shares(units: int) -> Shares:
+    """Return all divisions of up to so many units."""
+    mine, left = np.array([(own, both - own) for both in range(units + 1)
+                           for own in range(both + 1)]).T
+    return Shares(units, mine, left, np.flatnonzero(mine == 0))
 
 
 class Rows(NamedTuple):
@@ -75,45 +91,20 @@ class Drives:
     :param slots: of each row, by column.
     :param rows: what is plausible of them.
     :param budget: ``B``.
-    :param last: the values at the end, by column.
     """
 
-    def __init__(self, slots: Sequence[dict[int, float]], rows: Rows, budget: float,
-                 last: Floats) -> None:
-        self._columns, fractions = _two_slots(slots)
-        self._last = last
+    def __init__(self, slots: Sequence[dict[int, float]], rows: Rows, budget: float) -> None:
+        columns, fractions = _two_slots(slots)
+        self._one, self._other = columns.T
         (self._least,), (self._most,) = rows.chances(
-            slots, self._columns, fractions, np.array([budget]))
-        # As bad as that may a row be that takes nothing.
-        chance = np.where(self._columns[:, 0] == self._columns[:, 1], 1.0, fractions[:, 0])
-        self._free = np.where(rows.floored, np.where(
-            self._columns[:, 0] == rows.on, np.minimum(chance, rows.floors),
-            np.maximum(chance, 1 - rows.floors)), chance)
-        self._free[self._columns[:, 0] == self._columns[:, 1]] = 1.0
+            slots, columns, fractions, np.array([budget]))
 
     def worst(self, values: Floats) -> Floats:
         """Return the most steps before ``values``, each row with the whole budget."""
-        one, other = values[self._columns.T]
-        found: Floats = 1 + other + np.where(
-            one > other, self._most, self._least) * (one - other)
+        other = values[self._other]
+        more = values[self._one] - other
+        found: Floats = 1 + other + np.where(more > 0, self._most, self._least) * more
         return found
-
-    def by_one_row(self, horizon: int) -> float:
-        """
-        Return steps that the joint budget allows at home: all of it is for the worst row.
-
-        It is no more than ``Z_0(home, B)``, which takes far longer.
-        """
-        size = len(self._columns)
-        own = np.arange(size)
-        values = np.tile(self._last, (size, 1))    # as [row that has the budget, column]
-        chance = np.tile(self._free, (size, 1))
-        for _ in range(horizon):
-            one, other = values[:, self._columns[:, 0]], values[:, self._columns[:, 1]]
-            chance[own, own] = np.where(
-                one[own, own] > other[own, own], self._most, self._least)
-            values[:, :size] = 1 + other + chance * (one - other)
-        return float(values[:, 0].max())
 
 
 class Kernels:
@@ -124,10 +115,13 @@ class Kernels:
     :param rows: their columns, in the order of the states.
     :param plausible: what is plausible of them.
     :param budget: ``B``.
+    :param by: the shares in which it is divided.
+    :param least: whether a row that takes some units has the ball of just these. Else it has that
+        of one unit more, so that what it takes between two numbers of units is in it, too.
     """
 
     def __init__(self, slots: Sequence[dict[int, float]], rows: Sequence[int],
-                 plausible: Rows, budget: float) -> None:
+                 plausible: Rows, budget: float, by: Shares, *, least: bool = False) -> None:
         found, self._fractions = _two_slots(slots)
         all_slots = np.concatenate([found, plausible.on[:, None]], axis=1)
         place = np.full(1 + max(all_slots.max(), *rows), -1)
@@ -135,21 +129,23 @@ class Kernels:
         behind = place[all_slots]
         own = np.arange(len(rows))[:, None]
         self._plausible = plausible
-        mine, left = SHARES.T
-        # Where the value of each slot, and of the end that is led on to, is found, in ``taken``,
-        # ``together`` and ``elsewhere`` one after the other, as [share, row, slot].
-        after = len(SHARES) * len(rows)
-        self._ahead = np.where(
-            behind == own, (np.arange(len(mine))[:, None] * len(rows) + own.T)[..., None],
-            np.where(behind > own, after + left[:, None, None] * len(rows) + behind,
-                     after + (UNITS + 1) * len(rows) + all_slots))
-        levels = budget / UNITS * np.minimum(UNITS, np.arange(UNITS + 1) + 1)
-        self._radius = plausible.radius(levels)[mine]
         self._more = np.flatnonzero(
             ~plausible.closed | np.array([len(each) > 2 for each in slots]))
+        if not len(self._more):
+            all_slots, behind = all_slots[:, :2], behind[:, :2]
+        # Where the value of each slot, and of the end that is led on to, is found, in ``taken``,
+        # ``together`` and ``elsewhere`` one after the other, as [share, row, slot].
+        after = len(by.mine) * len(rows)
+        self._ahead = np.where(
+            behind == own, (np.arange(len(by.mine))[:, None] * len(rows) + own.T)[..., None],
+            np.where(behind > own, after + by.left[:, None, None] * len(rows) + behind,
+                     after + (by.units + 1) * len(rows) + all_slots))
+        taken = np.arange(by.units + 1)
+        levels = budget / by.units * (taken if least else np.minimum(by.units, taken + 1))
+        self._radius = plausible.radius(levels)[by.mine]
         self._tilts: Floats | None = None
-        least, most = plausible.chances(slots, found, self._fractions, levels)
-        self._least, self._most = least[mine], most[mine]
+        self._least, self._most = (chance[by.mine] for chance in plausible.chances(
+            slots, found, self._fractions, levels))
 
     def worst(self, taken: Floats, together: Floats, elsewhere: Floats) -> Floats:
         """
@@ -159,9 +155,9 @@ class Kernels:
         :param elsewhere: ``U``, as [column].
         """
         ahead = np.concatenate([taken.ravel(), together.ravel(), elsewhere])[self._ahead]
-        one, other = ahead[..., 0], ahead[..., 1]
-        chance = np.where(one > other, self._most, self._least)
-        result: Floats = other + chance * (one - other)
+        other = ahead[..., 1]
+        more = ahead[..., 0] - other
+        result: Floats = other + np.where(more > 0, self._most, self._least) * more
         if len(self._more):
             result[..., self._more] = self._worst_of_more(
                 ahead[:, self._more, :-1], ahead[:, self._more, -1], float(elsewhere.max()))
@@ -220,11 +216,3 @@ def _least_chance(fractions: Floats, radius: Floats) -> Floats:
             break
         logs += beyond / (often - rarely * chance / (1 - chance))
     return np.where(seen, np.maximum(0.0, np.exp(logs) - _WIDER), 0.0)
-
-
-def divergence(one: Floats, other: Floats) -> Floats:
-    """Return ``KL(Bernoulli(one) || Bernoulli(other))``."""
-    with np.errstate(divide='ignore', invalid='ignore'):
-        found: Floats = (np.where(one > 0, one * np.log(one / other), 0.0)
-                         + np.where(one < 1, (1 - one) * np.log((1 - one) / (1 - other)), 0.0))
-    return found
