@@ -66,6 +66,7 @@ class _Seen:
 
     :ivar made: executions of its pairs, those broken off included.
     :ivar changes: of the support.
+    :ivar drives: whether each pair is declared to stay or to lead to one state.
     :ivar way: None if its policy seems to be over the limit.
     :ivar nats: that its pairs were to take when ``lacking`` was found out; None before.
     :ivar lacking: executions by pair.
@@ -73,6 +74,7 @@ class _Seen:
 
     made: int
     changes: int
+    drives: bool
     way: _Way | None
     nats: float | None = None
     lacking: Mapping[Pair, int] = field(default_factory=dict)
@@ -179,7 +181,9 @@ class WalkingCertificates:
         seen = self._seen.get(test)
         if seen is not None and (seen.made, seen.changes) == (made, changes):
             return seen
-        return _Seen(made, changes, self._way(policy, test) if self._leads_on(policy) else None)
+        drives = (seen.drives if seen is not None and seen.changes == changes
+                  else self._leads_on(policy))
+        return _Seen(made, changes, drives, self._way(policy, test) if drives else None)
 
     def _lacking(self, test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
         """Return the executions of pairs that a test lacks; none if nothing seems to help."""

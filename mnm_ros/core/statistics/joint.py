@@ -254,20 +254,19 @@ class JointModel(PolicyModel):
         """
         Return steps that ``E[X]`` of an attempt does not exceed.
 
-        Many units take long. So a few are tried before: where even the budget of just the units
-        that rows take suffices to exceed the limit, or one more for each row does not, it is
-        known by that on which side of the limit it is.
+        Many units take long, and a few mostly tell on which side of the limit it is: within it if
+        they do not exceed it, and beyond it if the units that rows take suffice for that, without
+        one more for each row.
         """
         alone = self._backwards(self._drives())
         bound = float(alone[-1][0])
         if bound <= self._limit or self._resets[0]:
             return bound
         rows, few = self.rows(), shares(_FEW_UNITS)
-        if self._together(alone, rows, few, least=True) > self._limit:
-            return bound
         soon = self._together(alone, rows, few)
-        return min(bound, soon if soon <= self._limit else
-                   self._together(alone, rows, shares(UNITS)))
+        if soon <= self._limit or self._together(alone, rows, few, least=True) > self._limit:
+            return min(bound, soon)
+        return min(bound, self._together(alone, rows, shares(UNITS)))
 
     def _drives(self) -> Drives | None:
         """Return the rows if each leads to no more than two columns, for sure."""
@@ -293,11 +292,11 @@ class JointModel(PolicyModel):
 
     def _backwards(self, drives: Drives | None) -> list[Floats]:
         """Return what the pairs take at worst, each for itself, from the end on."""
+        if drives:
+            return drives.backwards(self._at_last(), self._policy.horizon)
         values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
         for _ in range(self._policy.horizon):
-            values.append(self._step_back(
-                values[-1], drives.worst(values[-1]) if drives else
-                self._worst(values[-1], tilts)[0]))
+            values.append(self._step_back(values[-1], self._worst(values[-1], tilts)[0]))
         return values
 
     def _together(self, alone: Sequence[Floats], rows: Sequence[int], by: Shares, *,

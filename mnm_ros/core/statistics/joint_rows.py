@@ -99,12 +99,20 @@ class Drives:
         (self._least,), (self._most,) = rows.chances(
             slots, columns, fractions, np.array([budget]))
 
-    def worst(self, values: Floats) -> Floats:
-        """Return the most steps before ``values``, each row with the whole budget."""
-        other = values[self._other]
-        more = values[self._one] - other
-        found: Floats = 1 + other + np.where(more > 0, self._most, self._least) * more
-        return found
+    def backwards(self, last: Floats, horizon: int) -> list[Floats]:
+        """
+        Return the most steps at each step, each row with the whole budget, from the end on.
+
+        :param last: the values at the end, by column: of the rows, elsewhere, and the target.
+        """
+        values = np.tile(last, (horizon + 1, 1))
+        highest = last[-2]
+        for before, after in zip(values[1:], values):
+            other = after[self._other]
+            more = after[self._one] - other
+            before[:-2] = 1 + other + np.where(more > 0, self._most, self._least) * more
+            before[-2] = max(highest, 1 + after[0])
+        return [*values]
 
 
 class Kernels:
@@ -141,7 +149,8 @@ class Kernels:
             np.where(behind > own, after + by.left[:, None, None] * len(rows) + behind,
                      after + (by.units + 1) * len(rows) + all_slots))
         taken = np.arange(by.units + 1)
-        levels = budget / by.units * (taken if least else np.minimum(by.units, taken + 1))
+        levels: Floats = budget / by.units * (
+            taken if least else np.minimum(by.units, taken + 1)).astype(float)
         self._radius = plausible.radius(levels)[by.mine]
         self._tilts: Floats | None = None
         self._least, self._most = (chance[by.mine] for chance in plausible.chances(
