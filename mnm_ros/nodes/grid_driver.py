@@ -46,7 +46,8 @@ class GridDriver(MobileDriver):
     def _move(self, action: int) -> Maneuver:
         place = self._tracker.place
         return Move(self._ways, self.action_names[action], place.cell, place.heading,
-                    self._given['move_timeout'], self._base_mover.rolling)
+                    self._given['move_timeout'], self._base_mover.rolling,
+                    isinstance(self._base_mover, VelocityMover))
 
     def _way_home(self) -> Maneuver:
         given, by_cells = self._given, isinstance(self._home_mover, VelocityMover)
