@@ -155,16 +155,22 @@ class Move(Maneuver):
     :param timeout: of each leg in s.
     :param rolling: whether the robot rolls on from the move before, so that it may drive an arc.
     :param steers: whether the driver steers itself. A planner finds its own way back.
+    :param before: the move before. A robot whose heading does not matter goes back the way on
+        which it has just come without a turn, as nothing else is behind it.
     """
 
     def __init__(self, ways: Ways, action: str, cell: int | None, heading: int,
-                 timeout: float, rolling: bool = False, steers: bool = True) -> None:
+                 timeout: float, rolling: bool = False, steers: bool = True,
+                 before: Move | None = None) -> None:
         super().__init__(ways.grid.cell_size)
         self._ways = ways
         self._timeout = timeout
         self._start, self._heading = cell, heading
         self._there, self._facing = target(ways, action, cell, heading)
-        self._backwards = action == 'back'
+        self._backwards: bool | None = action == 'back'
+        if before is not None and not ways.grid.with_heading and (
+                before._leads_from(self._there, cell)):
+            self._backwards = None    # whichever needs less turning
         self._rolling = rolling and not self._backwards
         self._steers = steers
         self._retreating = self._aligning = False
@@ -196,6 +202,11 @@ class Move(Maneuver):
         inside = (there == cell != self._start and not self._retreating and not self._aligning
                   and (heading == self._facing or not self._ways.grid.with_heading))
         return self._agreed(inside and self._ways.grid.is_deep(cell, pose, depth), pose)
+
+    def _leads_from(self, cell: int | None, there: int | None) -> bool:
+        """Return whether it has led from one cell to another."""
+        return self.outcome is Outcome.REACHED and cell is not None and (
+            (self._start, self._there) == (cell, there))
 
     def _after_a_detour(self) -> Outcome:
         if self._start is None or self._there is None:

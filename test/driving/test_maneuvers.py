@@ -220,6 +220,22 @@ def test_a_way_home_is_decided_well_within_home() -> None:
         assert decided == [False] * 3 + [not with_heading], with_heading
 
 
+def test_the_way_on_which_it_has_just_come_is_driven_back_without_a_turn() -> None:
+    """Not another way, nor the same one after a move that failed, nor if the heading matters."""
+    for with_heading in (False, True):
+        ways = Ways(Grid(0.0, 0.0, 1.0, 4, 4, with_heading))
+        for action, cell, backwards in (
+                ('west', 6, None), ('north', 6, False), ('west', 5, False)):
+            for ended in (REACHED, BUMPED):
+                before = Move(ways, 'east', 5, 0, 9.0)
+                before.next(None, 5, Pose(1.5, 1.5, 0.0))
+                before.next(ended, cell, Pose(2.4, 1.5, 0.0))
+                move = Move(ways, action, cell, 0, 9.0, rolling=True, before=before)
+                leg = move.next(None, cell, Pose(2.4, 1.5, 0.0))
+                assert leg.backwards is (
+                    False if with_heading or ended is BUMPED else backwards), (action, ended)
+
+
 def test_one_that_rolls_on_curves() -> None:
     rolling = Pose(1.3, 1.5, 0.0)
     leg = Move(Ways(GRID), 'north', 5, 0, 9.0, rolling=True).next(None, 5, rolling)

@@ -291,8 +291,8 @@ class Sampling:
         """Return state, action and next state of the moves from home by ``distances``."""
         origins, ends, costs, actions = self._edges()
         states = list(self._rows.places)
-        _, before = least_costs(len(states), costs, origins, ends, indices=0,
-                              return_predecessors=True)
+        _, before = least_costs(
+            len(states), costs, origins, ends, indices=0, return_predecessors=True)
         found, place = [], self._rows.places[state]
         while (origin := int(before[place])) >= 0:
             move = np.flatnonzero((origins == origin) & (ends == place))[0]
