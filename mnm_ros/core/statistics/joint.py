@@ -59,6 +59,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 import math
 from typing import NamedTuple
 
@@ -112,8 +113,6 @@ class JointEvidence:
     :param floors: of some of them.
     """
 
-    left_to_fresh = ('_found',)    # out again
-
     def __init__(self, sets: ConfidenceSets, pairs: Sequence[Pair],
                  floors: Mapping[Pair, Floor] = NO_FLOORS) -> None:
         self._sets = sets
@@ -121,8 +120,11 @@ class JointEvidence:
         self._before = {pair: sets.predictions.record(pair) for pair in pairs}
         self._counted: dict[Pair, Record] = {}    # until the pair was left out
         self._left_out: dict[Pair, None] = {}
-        # By pair, the record of all predictions of it that an answer is by, and the answer.
-        self._found: dict[Pair, tuple[Record | None, _Counted]] = {}
+
+    @cached_property
+    def _found(self) -> dict[Pair, tuple[Record | None, _Counted]]:
+        """Return by pair the last answer, and before it the record of all predictions then."""
+        return {}
 
     @property
     def of(self) -> AbstractSet[Pair]:
