@@ -131,7 +131,8 @@ def test_a_few_units_of_the_budget_decide_nothing_that_many_would_not() -> None:
         model = JointModel(evidence.balls(3.0), policy, LIMIT, declared)
         drives = model._drives()
         assert drives is not None
-        alone, rows = model._backwards(drives), model.rows()
+        alone = model._backwards(drives)
+        rows = model.rows(alone[-1])
         # Each row alone is at worst as in the model without the short way.
         assert np.array(alone) == pytest.approx(np.array(model._backwards(None)))
         least = model._together(alone, rows, shares(6), least=True)
@@ -170,8 +171,8 @@ def test_whatever_the_nats_leave_plausible_with_floors_is_within_the_bound() -> 
             steps[:, :-1] = 1 + plausible * steps[:, 1:] + (1 - plausible) * steps[:, :-1]
         worst = steps[:, 0].max()
         model = JointModel(evidence.balls(nats), policy_of(3), LIMIT, chain)
-        bound = model._together(
-            model._backwards(model._drives()), model.rows(), shares(UNITS))
+        alone = model._backwards(model._drives())
+        bound = model._together(alone, model.rows(alone[-1]), shares(UNITS))
         assert 0.85 * bound < worst <= bound + 1e-9, (seed, worst, bound)
 
 

@@ -264,7 +264,7 @@ class JointModel(PolicyModel):
         bound = float(alone[-1][0])
         if bound <= self._limit or self._resets[0]:
             return bound
-        rows, few = self.rows(), shares(_FEW_UNITS)
+        rows, few = self.rows(alone[-1]), shares(_FEW_UNITS)
         soon = self._together(alone, rows, few)
         if soon <= self._limit or self._together(alone, rows, few, least=True) > self._limit:
             return min(bound, soon)
@@ -320,8 +320,12 @@ class JointModel(PolicyModel):
             together = np.maximum.reduceat(taken, by.first)
         return float(together[by.units, 0])
 
-    def rows(self) -> list[int]:
-        """Return the states that it may come to and play no RESET in, far ones first."""
+    def rows(self, steps: Floats) -> list[int]:
+        """
+        Return the states that it may come to and play no RESET in, home and far ones first.
+
+        :param steps: from each state, by which they are ordered.
+        """
         known = len(self._resets)
         met, todo = {0: None}, [0]
         while todo:
@@ -330,10 +334,7 @@ class JointModel(PolicyModel):
                 if column < known and not self._resets[column] and column not in met:
                     met[column] = None
                     todo.append(column)
-        plain = self._at_last()
-        for _ in range(self._policy.horizon):
-            plain = self._plain_before(plain)
-        return [0, *sorted((row for row in met if row), key=lambda row: (-plain[row], row))]
+        return [0, *sorted((row for row in met if row), key=lambda row: (-steps[row], row))]
 
     def slots(self, row: int) -> dict[int, float]:
         """Return the columns to which a row may lead, and how often it did, if it is closed."""
