@@ -97,6 +97,7 @@ class Driver(DrivenRobot):
         self.home = world.home_pose
         self.tally = Tally()
         self._at_home = True
+        self._move: Move | None = None    # since the last way home
         super().__init__(
             DiffDrive(world, replace(body_of(simulated), pose_jumps=JUMPING), seed),
             Place(world.grid, given['hysteresis']), limits_of(given), given, simulated, seed)
@@ -110,10 +111,13 @@ class Driver(DrivenRobot):
             if cell != self._cell(self.home):
                 self.tally.home.append(self.time - begin)
         elif action != RESET:
-            move = Move(
-                self.ways, ACTIONS[action], cell, 0, self._given['move_timeout'], self.rolls)
+            move = self._move = Move(
+                self.ways, ACTIONS[action], cell, 0, self._given['move_timeout'], self.rolls,
+                before=self._move)
             self.play(move)
             self._count(move, cell)
+        if action == RESET:
+            self._move = None
         state = self.place.state
         self._at_home = action == RESET and state == self._cell(self.home)
         self.tally.wrong += state != self._cell(self.robot.pose)

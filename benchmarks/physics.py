@@ -184,7 +184,6 @@ class DrivenRobot:
 @contextmanager
 def driven(world: World, seed: int) -> Iterator[DrivenRobot]:
     """Give a robot in a ROS domain of its own."""
-    os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     environment.prepare(os.environ)
     rclpy.init(args=[])
     try:

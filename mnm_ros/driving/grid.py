@@ -252,6 +252,20 @@ class Ways:
             math.dist(place, self.grid.centre(cell)) > _OFF * self.grid.cell_size
             and not self._map.is_free([place], [self.grid.centre(there)], self._radius).all())
 
+    def away(self, pose: Pose, cell: int, *, forward: bool) -> Pose | None:
+        """
+        Return where a robot backs off to from what has held it up before the centre of its cell.
+
+        To go back to the centre would lead on against it. None if the centre is not ahead, or if
+        the robot is in another cell.
+        """
+        (x, y), course = self.grid.centre(cell), 1 if forward else -1
+        ahead = (x - pose.x) * math.cos(pose.yaw) + (y - pose.y) * math.sin(pose.yaw)
+        room = -self.grid.distance_beyond(cell, pose.x, pose.y)
+        if room <= 0 or course * ahead <= _OFF * self.grid.cell_size:
+            return None
+        return pose.moved(-course * room / 2, 0.0)
+
     def succeeded(self, cell: int, there: int) -> None:
         """Remember that a move, and hence the one back, is possible."""
         edges = {(cell, there), (there, cell)}

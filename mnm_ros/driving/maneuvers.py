@@ -13,7 +13,7 @@ from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.driving.grid import Edge, Ways
 from mnm_ros.driving.measures import SteadyTrack
 from mnm_ros.driving.occupancy import Point
-from mnm_ros.driving.pose import Pose
+from mnm_ros.driving.pose import Pose, wrapped
 
 MOVES = {
     'compass': ('east', 'north', 'west', 'south'),      # to the next cell in that direction
@@ -159,17 +159,25 @@ class Move(Maneuver):
     :param cell, heading: where it begins.
     :param timeout: of each leg in s.
     :param rolling: whether the robot rolls on from the move before, so that it may drive an arc.
+    :param steers: whether the driver steers itself. A planner finds its own way back.
+    :param before: the move before. A robot whose heading does not matter goes back the way on
+        which it has just come without a turn, as nothing else is behind it.
     """
 
     def __init__(self, ways: Ways, action: str, cell: int | None, heading: int,
-                 timeout: float, rolling: bool = False) -> None:
+                 timeout: float, rolling: bool = False, steers: bool = True,
+                 before: Move | None = None) -> None:
         super().__init__(ways.grid.cell_size)
         self._ways = ways
         self._timeout = timeout
         self._start, self._heading = cell, heading
         self._there, self._facing = target(ways, action, cell, heading)
-        self._backwards = action == 'back'
+        self._backwards: bool | None = action == 'back'
+        if before is not None and not ways.grid.with_heading and (
+                before._leads_from(self._there, cell)):
+            self._backwards = None    # whichever needs less turning
         self._rolling = rolling and not self._backwards
+        self._steers = steers
         self._retreating = self._aligning = False
 
     def next(    # noqa: A003
@@ -182,7 +190,8 @@ class Move(Maneuver):
             if self._ways.is_off(pose[:2], self._start, self._there):
                 self._aligning = True
                 return Leg(*self._ways.grid.centre(self._start), None, self._timeout, None)
-        if self._there is not None and (ended is None or self._aligning):
+        if self._there is not None and (
+                ended is None or self._aligning and ended is Outcome.REACHED):
             self._aligning = False
             return self._leg(self._there, self._facing)
         if ended is Outcome.DETOUR:
@@ -190,7 +199,7 @@ class Move(Maneuver):
         if ended is Outcome.BROKEN_OFF:    # on the way back, too: what was in the way is unknown
             self.outcome, self.problem = ended, ended.value
         elif not self._retreating:
-            return self._way_back(ended)
+            return self._way_back(ended, pose)
         return None
 
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
@@ -199,12 +208,17 @@ class Move(Maneuver):
                   and (heading == self._facing or not self._ways.grid.with_heading))
         return self._agreed(inside and self._ways.grid.is_deep(cell, pose, depth), pose)
 
+    def _leads_from(self, cell: int | None, there: int | None) -> bool:
+        """Return whether it has led from one cell to another."""
+        return self.outcome is Outcome.REACHED and cell is not None and (
+            (self._start, self._there) == (cell, there))
+
     def _after_a_detour(self) -> Outcome:
         if self._start is None or self._there is None:
             return Outcome.BROKEN_OFF
         return after_detours(self._ways.detoured(self._start, self._there))
 
-    def _way_back(self, ended: Outcome | None) -> Leg | None:
+    def _way_back(self, ended: Outcome | None, pose: Pose) -> Leg | None:
         """Record how the way there has ended; return the one back, if there is any."""
         self.outcome = ended or Outcome.BLOCKED    # without a leg if the next cell is not free
         if self._there is None or self._start is None:
@@ -215,9 +229,17 @@ class Move(Maneuver):
         self._ways.failed(self._start, self._there)
         if self.outcome is Outcome.TIMEOUT:
             return None
-        self._retreating = True
-        return self._leg(self._start, self._heading)._replace(
+        back = self._leg(self._start, self._heading)._replace(
             backwards=None, retreat=True, direct=False)
+        forward = self._leads_forward(pose, self._start if self._aligning else self._there)
+        away = self._ways.away(pose, self._start, forward=forward) if self._steers else None
+        self._retreating, self._aligning = True, False
+        return back if away is None else back._replace(x=away.x, y=away.y, backwards=forward)
+
+    def _leads_forward(self, pose: Pose, cell: int) -> bool:
+        """Return whether the robot faces the centre of a cell."""
+        x, y = self._ways.grid.centre(cell)
+        return abs(wrapped(math.atan2(y - pose.y, x - pose.x) - pose.yaw)) <= math.pi / 2
 
     def _leg(self, cell: int, heading: int) -> Leg:
         yaw = self._ways.grid.yaw_of(heading) if self._ways.grid.with_heading else None
@@ -306,7 +328,8 @@ class WayHome(Homing):
             return self._go_on(cell, pose)
         self._retreating = True
         if cell is not None and self._ways.is_free(cell):
-            self._start = self._ways.grid.centre(cell)
+            away = self._ways.away(pose, cell, forward=True)
+            self._start = self._ways.grid.centre(cell) if away is None else away[:2]
         return Leg(*self._start, None, self._timeout, None, retreat=True)
 
     def _go_on(self, cell: int | None, pose: Pose) -> Leg | None:

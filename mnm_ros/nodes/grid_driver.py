@@ -28,6 +28,7 @@ class GridDriver(MobileDriver):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('grid_driver', **node_arguments)
+        self._last_move: Move | None = None    # since the last way home
         grid = self._ways.grid
         self.get_logger().info(
             f'actions: [{", ".join(self.action_names)}]; home is '
@@ -45,10 +46,14 @@ class GridDriver(MobileDriver):
 
     def _move(self, action: int) -> Maneuver:
         place = self._tracker.place
-        return Move(self._ways, self.action_names[action], place.cell, place.heading,
-                    self._given['move_timeout'], self._base_mover.rolling)
+        self._last_move = Move(
+            self._ways, self.action_names[action], place.cell, place.heading,
+            self._given['move_timeout'], self._base_mover.rolling,
+            isinstance(self._base_mover, VelocityMover), self._last_move)
+        return self._last_move
 
     def _way_home(self) -> Maneuver:
+        self._last_move = None
         given, by_cells = self._given, isinstance(self._home_mover, VelocityMover)
         limits = ((given['home_timeout'], self._farthest)
                   if self._home_mover is self._base_mover else ())    # the platform has its own

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 import math
 
@@ -13,7 +14,8 @@ from mnm_ros.core.disco.evidence import CertificateEvidence, declared_pairs, Dec
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.evaluation import BettingEvaluation
-from mnm_ros.core.statistics.joint import Floor, JointEvidence, JointModel
+from mnm_ros.core.statistics.joint import Floor, JointEvidence, JointModel, UNITS
+from mnm_ros.core.statistics.joint_rows import shares
 from mnm_ros.core.statistics.predictions import Predictions
 from mnm_ros.simulation.cmp import Outcomes, support, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -117,27 +119,29 @@ def test_more_evidence_and_a_larger_chance_to_err_never_raise_the_bound() -> Non
         assert bounds == sorted(bounds), (seed, bounds)
 
 
-def test_the_short_way_to_refuse_a_policy_of_drives_refuses_no_other() -> None:
-    """All of the budget for one row is one of the divisions that the joint bound looks at."""
-    refused = 0
+def test_a_few_units_of_the_budget_decide_nothing_that_many_would_not() -> None:
+    sides = Counter[bool]()
     for seed in range(20):
         rng = np.random.default_rng(seed)
         states = int(rng.integers(1, 5))
         cmp, policy = TableCmp(0, 1, {
             (state, 0): ((state + 1, 0.9), (state, 0.1)) for state in range(states + 1)
         }), policy_of(states)
-        _, evidence, declared = executed(cmp, rng, states, 4, 3.0)
+        _, evidence, declared = executed(cmp, rng, states, 8, 3.0)
         model = JointModel(evidence.balls(3.0), policy, LIMIT, declared)
         drives = model._drives()
         assert drives is not None
-        values, tilts = model._at_last(), np.full(states, np.nan)
-        for _ in range(3):    # each row alone is at worst as in the model without the short way
-            assert drives.worst(values) == pytest.approx(model._worst(values, tilts)[0])
-            values = model._step_back(values, drives.worst(values))
-        least = drives.by_one_row(HORIZON)
-        assert least <= model._together(model._backwards(drives)) + 1e-9
-        refused += least > LIMIT
-    assert 0 < refused < 20
+        alone = model._backwards(drives)
+        rows = model.rows(alone[-1])
+        # Each row alone is at worst as in the model without the short way.
+        assert np.array(alone) == pytest.approx(np.array(model._backwards(None)))
+        least = model._together(alone, rows, shares(6), least=True)
+        most = model._together(alone, rows, shares(6))
+        bound = model._together(alone, rows, shares(UNITS))
+        assert least <= bound + 1e-9 and bound <= most + 1e-9
+        assert (model.bound() <= LIMIT) == (min(bound, float(alone[-1][0])) <= LIMIT)
+        sides.update([least > LIMIT, most > LIMIT] if states > 1 else [])
+    assert min(sides.values()) > 2 and len(sides) == 2, sides
 
 
 def test_whatever_the_nats_leave_plausible_with_floors_is_within_the_bound() -> None:
@@ -167,7 +171,8 @@ def test_whatever_the_nats_leave_plausible_with_floors_is_within_the_bound() -> 
             steps[:, :-1] = 1 + plausible * steps[:, 1:] + (1 - plausible) * steps[:, :-1]
         worst = steps[:, 0].max()
         model = JointModel(evidence.balls(nats), policy_of(3), LIMIT, chain)
-        bound = model._together(model._backwards(model._drives()))
+        alone = model._backwards(model._drives())
+        bound = model._together(alone, model.rows(alone[-1]), shares(UNITS))
         assert 0.85 * bound < worst <= bound + 1e-9, (seed, worst, bound)
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core import Counts, Policy, RESET, TransitionRows
-from mnm_ros.core.disco.sample import _dijkstra, FIRST_EXECUTIONS, Sampling
+from mnm_ros.core.disco.sample import FIRST_EXECUTIONS, least_costs, Sampling
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -296,5 +296,5 @@ def test_ways_are_those_of_a_matrix_that_scipy_has_sorted() -> None:
         for options in ({'indices': 0}, {
                 'indices': [0, size - 1], 'min_only': True, 'return_predecessors': True}):
             expected = dijkstra(csr_matrix((costs, (origins, ends)), (size, size)), **options)
-            found = _dijkstra(size, costs, origins, ends, **options)
+            found = least_costs(size, costs, origins, ends, **options)
             np.testing.assert_equal(found, expected)

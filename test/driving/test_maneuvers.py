@@ -146,6 +146,46 @@ def test_a_move_that_fails(outcome: Outcome, retreats: int) -> None:
     assert legs[1:] == [Leg(*GRID.centre(5), None, 9.0, None, retreat=True)] * retreats
 
 
+@pytest.mark.parametrize(('action', 'yaw', 'x', 'back'), [
+    ('east', 0.0, 1.2, 1.1), ('east', 3.1416, 1.8, 1.5), ('east', 0.0, 1.45, 1.5),
+    ('north', 0.0, 1.2, 1.1), ('back', 3.1416, 1.2, 1.1), ('east', 0.0, 0.95, 1.5)])
+def test_before_the_centre_it_backs_away_from_what_it_touches(
+        action: str, yaw: float, x: float, back: float) -> None:
+    """
+    The way back to the centre would lead on against it, for blocked_after.
+
+    Only if the robot is in the cell, and the centre is clearly ahead, or behind one that reverses.
+    """
+    move = Move(Ways(GRID), action, 5, 2, 9.0, rolling=True)
+    assert move.next(None, 5, Pose(x, 1.5, yaw))
+    leg = move.next(BUMPED, 5, Pose(x, 1.5, yaw))
+    assert leg[:2] == pytest.approx((back, 1.5), abs=1e-4) and leg.retreat
+    assert leg.backwards is ((action != 'back') if back == 1.1 else None)
+    assert move.next(REACHED, 5, Pose(back, 1.5, yaw)) is None and move.outcome is BUMPED
+    planned = Move(Ways(GRID), action, 5, 2, 9.0, rolling=True, steers=False)
+    assert planned.next(None, 5, Pose(x, 1.5, yaw))
+    assert planned.next(BLOCKED, 5, Pose(x, 1.5, yaw))[:2] == GRID.centre(5)
+
+
+def test_what_is_touched_on_the_way_to_the_centre_ends_a_move() -> None:
+    ways, pose = Ways(GRID), Pose(1.8, 1.5, 0.0)
+    ways.read(Map(0.1, 40, 40, Pose(0.0, 0.0, 0.0), [0] * 1600), 0.0)
+    ways.is_off = lambda place, cell, there: True    # as by test_by_way_of_the_centre
+    move = Move(ways, 'north', 5, 0, 9.0)
+    assert move.next(None, 5, pose)[:2] == GRID.centre(5)
+    leg = move.next(BUMPED, 5, pose)    # backwards
+    assert leg[:2] == pytest.approx((1.9, 1.5)) and leg.retreat and leg.backwards is False
+    assert move.next(REACHED, 5, pose) is None and move.outcome is BUMPED
+
+
+def test_on_the_way_home_it_backs_away_from_what_it_touches_before_a_centre() -> None:
+    way = WayHome(Ways(GRID), Pose(3.5, 1.5, 0.0), 3, 9.0, in_one_go=False)
+    way._ways.succeeded(5, 6)
+    assert way.next(None, 5, Pose(1.5, 1.5, 0.0))
+    leg = way.next(BUMPED, 6, Pose(2.2, 1.5, 0.0))
+    assert leg[:2] == pytest.approx((2.1, 1.5)) and leg.retreat
+
+
 def test_a_move_is_decided_well_within_the_next_cell() -> None:
     """By three poses in a row; not one that is given up, or turns, or has yet to turn."""
     ways = Ways(Grid(0.0, 0.0, 1.0, 4, 4, True))
@@ -178,6 +218,22 @@ def test_a_way_home_is_decided_well_within_home() -> None:
             assert not way.is_decided(6, 0, Pose(tenth / 10, 1.5, 0.0), 0.2)
         decided = [way.is_decided(7, 0, Pose(x, 1.5, 0.0), 0.2) for x in (3.1, 3.2, 3.25, 3.3)]
         assert decided == [False] * 3 + [not with_heading], with_heading
+
+
+def test_the_way_on_which_it_has_just_come_is_driven_back_without_a_turn() -> None:
+    """Not another way, nor the same one after a move that failed, nor if the heading matters."""
+    for with_heading in (False, True):
+        ways = Ways(Grid(0.0, 0.0, 1.0, 4, 4, with_heading))
+        for action, cell, backwards in (
+                ('west', 6, None), ('north', 6, False), ('west', 5, False)):
+            for ended in (REACHED, BUMPED):
+                before = Move(ways, 'east', 5, 0, 9.0)
+                before.next(None, 5, Pose(1.5, 1.5, 0.0))
+                before.next(ended, cell, Pose(2.4, 1.5, 0.0))
+                move = Move(ways, action, cell, 0, 9.0, rolling=True, before=before)
+                leg = move.next(None, cell, Pose(2.4, 1.5, 0.0))
+                assert leg.backwards is (
+                    False if with_heading or ended is BUMPED else backwards), (action, ended)
 
 
 def test_one_that_rolls_on_curves() -> None:

@@ -266,7 +266,7 @@ class Certifier:
                 given = test.lacking > 0 or self.evidence[-1].needs_map(test)
                 if test.lacking <= 0 or self._certified_by_pairs(policy, test):
                     steps = (test.mean_steps if test.arrived else
-                             self.examiner.certificate(self.evidence[-1], policy).steps)
+                             self.examiner.steps(self.evidence[-1], policy))
                     self._make_known(policy, steps, self.evidence[-1], given)
                     if given:
                         self._by_place = (*self._by_place, policy.target)

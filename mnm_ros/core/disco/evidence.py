@@ -67,9 +67,10 @@ class DeclaredTest(BettingEvaluation):
 
     def suffice(self, policy: Policy, problem: Problem, nats: float) -> bool:
         """Return whether the pairs would suffice if they took so many nats."""
-        if nats > self.executions * math.log(problem.limit):
+        executions, changes = self.pairs.executions, problem.support.changes
+        if nats > min(executions, default=0) * math.log(problem.limit):
             return False    # a pair that fails all but this seldom is plausible
-        made, changes = sum(self.pairs.executions), problem.support.changes
+        made = sum(executions)
         if made > _LOOK_GROWTH * self._looked[0] or changes != self._looked[1]:
             self._looked = made, changes
             self._enough, self._too_much = -math.inf, math.inf

@@ -133,6 +133,10 @@ class Examiner:
         """Return the certificate of a policy by some evidence."""
         return self._model(evidence, policy).certify()
 
+    def steps(self, evidence: CertificateEvidence, policy: Policy) -> float:
+        """Return the steps that a policy takes if the counts are the truth."""
+        return self._model(evidence, policy).steps()
+
     def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
         return PolicyModel(
             evidence.sets, policy, self._problem.limit, self._problem.support)

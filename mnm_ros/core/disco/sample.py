@@ -286,15 +286,15 @@ class Sampling:
         """Return by state met the steps from home, as if each pair could be tried on the spot."""
         origins, ends, costs, _ = self._edges()
         size = len(self._rows.places)
-        found = _dijkstra(size, costs, origins, ends, indices=0)
+        found = least_costs(size, costs, origins, ends, indices=0)
         return dict(zip(self._rows.places, found.tolist()))
 
     def way_to(self, state: int) -> list[tuple[int, int, int]]:
         """Return state, action and next state of the moves from home by ``distances``."""
         origins, ends, costs, actions = self._edges()
         states = list(self._rows.places)
-        _, before = _dijkstra(len(states), costs, origins, ends, indices=0,
-                              return_predecessors=True)
+        _, before = least_costs(
+            len(states), costs, origins, ends, indices=0, return_predecessors=True)
         found, place = [], self._rows.places[state]
         while (origin := int(before[place])) >= 0:
             move = np.flatnonzero((origins == origin) & (ends == place))[0]
@@ -395,7 +395,7 @@ class Sampling:
             return
         origins, ends, costs, actions = self._edges(self._avoided)
         size = len(self._rows.places)
-        _, following, _ = _dijkstra(
+        _, following, _ = least_costs(
             size, costs, ends, origins, indices=targets, min_only=True, return_predecessors=True)
         chosen = following[origins] == ends
         states = list(self._rows.places)
@@ -403,7 +403,7 @@ class Sampling:
             origins[chosen].tolist(), actions[chosen].tolist())}
 
 
-def _dijkstra(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:
+def least_costs(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:
     """
     Return what ``scipy.sparse.csgraph.dijkstra`` says of a graph with these edges.
 

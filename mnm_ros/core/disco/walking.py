@@ -31,6 +31,7 @@ from mnm_ros.core.disco.evidence import (
 )
 from mnm_ros.core.disco.extensions import as_declared
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
+from mnm_ros.core.disco.shortest_drives import best_policies
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
@@ -65,6 +66,7 @@ class _Seen:
 
     :ivar made: executions of its pairs, those broken off included.
     :ivar changes: of the support.
+    :ivar drives: whether each pair is declared to stay or to lead to one state.
     :ivar way: None if its policy seems to be over the limit.
     :ivar nats: that its pairs were to take when ``lacking`` was found out; None before.
     :ivar lacking: executions by pair.
@@ -72,6 +74,7 @@ class _Seen:
 
     made: int
     changes: int
+    drives: bool
     way: _Way | None
     nats: float | None = None
     lacking: Mapping[Pair, int] = field(default_factory=dict)
@@ -119,8 +122,7 @@ class WalkingCertificates:
             return
         states, limit = tuple(dict.fromkeys((*known, *near))), self._problem.limit
         model = as_declared(EmpiricalModel.of(self._rows, states).without(closed))
-        for target in new:
-            moves, steps = model.smoothed_plan(target, limit, FAILURE_WEIGHT)
+        for target, (moves, steps) in zip(new, best_policies(model, new, limit)):
             if target in self._tests.begun and limit - steps < _CLEARLY * self._margin(target):
                 continue
             policy = self._through_nearer(Policy(
@@ -180,7 +182,9 @@ class WalkingCertificates:
         seen = self._seen.get(test)
         if seen is not None and (seen.made, seen.changes) == (made, changes):
             return seen
-        return _Seen(made, changes, self._way(policy, test) if self._leads_on(policy) else None)
+        drives = (seen.drives if seen is not None and seen.changes == changes
+                  else self._leads_on(policy))
+        return _Seen(made, changes, drives, self._way(policy, test) if drives else None)
 
     def _lacking(self, test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
         """Return the executions of pairs that a test lacks; none if nothing seems to help."""

@@ -300,6 +300,10 @@ class PolicyModel:
             steps=self._steps(visits),
             weights={pair: float(weight) for pair, weight in zip(pairs, weights) if weight > 0})
 
+    def steps(self) -> float:
+        """Return ``tau`` if the counts were the truth."""
+        return self._steps(self._visits())
+
     def lower_bound(self, doubt: bool = True) -> float:
         """
         Return what ``E[X]`` of an attempt is at least: mass never seen is on the target.

@@ -58,15 +58,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 import math
+from typing import NamedTuple
 
 from mnm_ros.core.model.counts import Floats, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import columns, ConfidenceSets, PolicyModel
-from mnm_ros.core.statistics.joint_rows import divergence, Drives, Kernels, Rows, UNITS
+from mnm_ros.core.statistics.joint_rows import Drives, Kernels, Rows, Shares, shares
 from mnm_ros.core.statistics.predictions import NOTHING, Record
 import numpy as np
+
+UNITS = 24    # of the budget
+_FEW_UNITS = 6    # a part of these
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,19 @@ class Floor:
 
 
 NO_FLOORS: Mapping[Pair, Floor] = {}
+
+
+class _Counted(NamedTuple):
+    """
+    What counts of a pair.
+
+    :ivar excess: ``G_x``.
+    :ivar least: ``n_x KL(f_x || min(f_x, c_x))``.
+    """
+
+    record: Record
+    excess: float
+    least: float
 
 
 class JointEvidence:
@@ -103,6 +121,11 @@ class JointEvidence:
         self._counted: dict[Pair, Record] = {}    # until the pair was left out
         self._left_out: dict[Pair, None] = {}
 
+    @cached_property
+    def _found(self) -> dict[Pair, tuple[Record | None, _Counted]]:
+        """Return by pair the last answer, and before it the record of all predictions then."""
+        return {}
+
     def floor(self, pair: Pair) -> float:
         """Return how likely the end of a pair is at worst for nothing; 1 without a floor."""
         floor = self._floors.get(pair)
@@ -110,10 +133,19 @@ class JointEvidence:
 
     def record(self, pair: Pair) -> Record:
         """Return what counts of a pair."""
-        found = None if pair in self._left_out else self._sets.predictions.record(pair)
-        since = NOTHING if found is None else found.since(self.before[pair])
-        counted = self._counted.get(pair)    # of few pairs: asked for each test at each check
-        return since if counted is None else counted.plus(since)
+        return self._count(pair).record
+
+    def _count(self, pair: Pair) -> _Counted:
+        """Return what counts of a pair; asked for each test at each check."""
+        now = None if pair in self._left_out else self._sets.predictions.record(pair)
+        found = self._found.get(pair)
+        if found is None or found[0] is not now:
+            since = NOTHING if now is None else now.since(self.before[pair])
+            counted = self._counted.get(pair)
+            record = since if counted is None else counted.plus(since)
+            found = self._found[pair] = now, _Counted(record, _excess(record), _least(
+                record, self._floors.get(pair)))
+        return found[1]
 
     def count(self, pair: Pair, counts: bool) -> None:
         """Let the executions of a pair count from now on, or leave them out."""
@@ -123,18 +155,20 @@ class JointEvidence:
         elif not counts and pair not in self._left_out:
             self._counted[pair] = self.record(pair)
             self._left_out[pair] = None
+        else:
+            return
+        self._found.pop(pair, None)
 
     def balls(self, nats: float) -> JointBalls:
         """Return what is plausible of the pairs, with a chance of ``exp(-nats)`` to err."""
-        return JointBalls(nats, self._sets, self._since(), self._floors)
+        return JointBalls(nats, self._sets, {pair: self._count(pair) for pair in self.before},
+                          self._floors)
 
     @property
     def executions(self) -> tuple[int, ...]:
         """Return how often each pair was executed that was."""
-        return tuple(record.made for record in self._since().values() if record.made)
-
-    def _since(self) -> dict[Pair, Record]:
-        return {pair: self.record(pair) for pair in self.before}
+        made = (self._count(pair).record.made for pair in self.before)
+        return tuple(each for each in made if each)
 
 
 class JointBalls:
@@ -146,13 +180,13 @@ class JointBalls:
     :ivar floors: of pairs that have any.
     """
 
-    def __init__(self, nats: float, sets: ConfidenceSets, records: dict[Pair, Record],
+    def __init__(self, nats: float, sets: ConfidenceSets, counted: Mapping[Pair, _Counted],
                  floors: Mapping[Pair, Floor]) -> None:
-        self.counts, self._records = sets.counts, records
+        self.counts = sets.counts
         self.floors = floors
-        excess = {pair: _excess(record) for pair, record in records.items()}
-        self._own = {pair: min(excess[pair], _least(records[pair], floor))
-                     for pair, floor in floors.items()}
+        self._records = {pair: each.record for pair, each in counted.items()}
+        excess = {pair: each.excess for pair, each in counted.items()}
+        self._own = {pair: min(excess[pair], counted[pair].least) for pair in floors}
         self.budget = nats + math.fsum(excess.values()) - math.fsum(self._own.values())
 
     def own(self, pair: Pair) -> float:
@@ -175,14 +209,14 @@ class JointBalls:
         return [count / made for count in tally], (self.budget + self.own(pair)) / made
 
 
-def _least(record: Record, floor: Floor) -> float:
-    """Return ``least_x``."""
+def _least(record: Record, floor: Floor | None) -> float:
+    """Return ``n_x KL(f_x || min(f_x, c_x))``, 0 without a floor."""
     made = record.made
-    if not made:
+    chance = record.tally.get(floor.end, 0) / made if floor and made else 0.0
+    if floor is None or chance <= floor.chance:
         return 0.0
-    chance = record.tally.get(floor.end, 0) / made
-    return made * float(divergence(
-        np.array(chance), np.array(min(chance, floor.chance)))) if chance else 0.0
+    return made * (chance * math.log(chance / floor.chance) + (
+        (1 - chance) * math.log((1 - chance) / (1 - floor.chance)) if chance < 1 else 0.0))
 
 
 def _excess(record: Record) -> float:
@@ -214,21 +248,29 @@ class JointModel(PolicyModel):
                              for pair in pairs])
 
     def bound(self) -> float:
-        """Return steps that ``E[X]`` of an attempt does not exceed."""
-        drives = self._drives()
-        alone = self._backwards(drives)
+        """
+        Return steps that ``E[X]`` of an attempt does not exceed.
+
+        Many units take long, and a few mostly tell on which side of the limit it is: within it if
+        they do not exceed it, and beyond it if the units that rows take suffice for that, without
+        one more for each row.
+        """
+        alone = self._backwards(self._drives())
         bound = float(alone[-1][0])
-        if bound > self._limit and not self._resets[0] and not (
-                drives and drives.by_one_row(self._policy.horizon) > self._limit):
-            bound = min(bound, self._together(alone))
-        return bound
+        if bound <= self._limit or self._resets[0]:
+            return bound
+        rows, few = self.rows(alone[-1]), shares(_FEW_UNITS)
+        soon = self._together(alone, rows, few)
+        if soon <= self._limit or self._together(alone, rows, few, least=True) > self._limit:
+            return min(bound, soon)
+        return min(bound, self._together(alone, rows, shares(UNITS)))
 
     def _drives(self) -> Drives | None:
         """Return the rows if each leads to no more than two columns, for sure."""
         slots = [self.slots(row) for row in range(len(self._resets))]
         if self._resets.any() or not self._closed.all() or max(map(len, slots)) > 2:
             return None
-        return Drives(slots, self._rows(range(len(slots))), self._budget, self._at_last())
+        return Drives(slots, self._rows(range(len(slots))), self._budget)
 
     def _rows(self, rows: Sequence[int]) -> Rows:
         """Return what is plausible of some rows, beside their slots."""
@@ -247,27 +289,38 @@ class JointModel(PolicyModel):
 
     def _backwards(self, drives: Drives | None) -> list[Floats]:
         """Return what the pairs take at worst, each for itself, from the end on."""
+        if drives:
+            return drives.backwards(self._at_last(), self._policy.horizon)
         values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
         for _ in range(self._policy.horizon):
-            values.append(self._step_back(
-                values[-1], drives.worst(values[-1]) if drives else
-                self._worst(values[-1], tilts)[0]))
+            values.append(self._step_back(values[-1], self._worst(values[-1], tilts)[0]))
         return values
 
-    def _together(self, alone: Sequence[Floats]) -> float:
-        """Return the same by the joint budget, from ``U`` at the end and backwards."""
-        rows = self.rows()
+    def _together(self, alone: Sequence[Floats], rows: Sequence[int], by: Shares, *,
+                  least: bool = False) -> float:
+        """
+        Return the same by the joint budget, from ``U`` at the end and backwards.
+
+        :param rows: in their order.
+        :param by: the shares in which the budget is divided.
+        :param least: whether the result is no more than that by any multiple of these units, in
+            place of no less.
+        """
         kernels = Kernels([self.slots(row) for row in rows], rows, self._rows(rows),
-                           self._budget)
-        taken = np.full((len(kernels.shares), len(rows)), 1 + self._limit)    # W
-        together = np.full((UNITS + 1, len(rows)), 1 + self._limit)    # Z
+                          self._budget, by, least=least)
+        taken = np.full((len(by.mine), len(rows)), 1 + self._limit)    # W
+        together = np.full((by.units + 1, len(rows)), 1 + self._limit)    # Z
         for elsewhere in alone[:-1]:
             taken = 1 + kernels.worst(taken, together, elsewhere)
-            together = np.maximum.reduceat(taken, kernels.first_shares)
-        return float(together[UNITS, 0])
+            together = np.maximum.reduceat(taken, by.first)
+        return float(together[by.units, 0])
 
-    def rows(self) -> list[int]:
-        """Return the states that it may come to and play no RESET in, far ones first."""
+    def rows(self, steps: Floats) -> list[int]:
+        """
+        Return the states that it may come to and play no RESET in, home and far ones first.
+
+        :param steps: from each state, by which they are ordered.
+        """
         known = len(self._resets)
         met, todo = {0: None}, [0]
         while todo:
@@ -276,10 +329,7 @@ class JointModel(PolicyModel):
                 if column < known and not self._resets[column] and column not in met:
                     met[column] = None
                     todo.append(column)
-        plain = self._at_last()
-        for _ in range(self._policy.horizon):
-            plain = self._plain_before(plain)
-        return [0, *sorted((row for row in met if row), key=lambda row: (-plain[row], row))]
+        return [0, *sorted((row for row in met if row), key=lambda row: (-steps[row], row))]
 
     def slots(self, row: int) -> dict[int, float]:
         """Return the columns to which a row may lead, and how often it did, if it is closed."""

@@ -3,21 +3,47 @@
 """
 What is plausible of rows that share a budget of nats: the computation of ``joint.py``.
 
-``Kernels`` is for any rows, and ``Drives`` for those that lead to two columns at most, for which
-it takes far less to see that a policy is over its limit.
+``Kernels`` is for any rows that share it. ``Drives`` is for rows that lead to two columns at most,
+each with the whole budget.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 
-UNITS = 24    # of the budget
-_BISECTIONS = 30
+_MOST_NEWTON_STEPS = 40
+_CLOSE = 1e-13    # nats beyond the radius
+_WIDER = 1e-12    # for rounding
+_NEARLY_SURE = 1 - 1e-12
+
+
+class Shares(NamedTuple):
+    """
+    How units of a budget are divided.
+
+    :ivar units: in all.
+    :ivar mine, left: units that a row takes, and that are left behind it, by their sum.
+    :ivar first: where each sum begins.
+    """
+
+    units: int
+    mine: Indices
+    left: Indices
+    first: Indices
+
+
+@cache
+def shares(units: int) -> Shares:
+    """Return all divisions of up to so many units."""
+    mine, left = np.array([(own, both - own) for both in range(units + 1)
+                           for own in range(both + 1)]).T
+    return Shares(units, mine, left, np.flatnonzero(mine == 0))
 
 
 class Rows(NamedTuple):
@@ -65,45 +91,28 @@ class Drives:
     :param slots: of each row, by column.
     :param rows: what is plausible of them.
     :param budget: ``B``.
-    :param last: the values at the end, by column.
     """
 
-    def __init__(self, slots: Sequence[dict[int, float]], rows: Rows, budget: float,
-                 last: Floats) -> None:
-        self._columns, fractions = _two_slots(slots)
-        self._last = last
+    def __init__(self, slots: Sequence[dict[int, float]], rows: Rows, budget: float) -> None:
+        columns, fractions = _two_slots(slots)
+        self._one, self._other = columns.T
         (self._least,), (self._most,) = rows.chances(
-            slots, self._columns, fractions, np.array([budget]))
-        # As bad as that may a row be that takes nothing.
-        chance = np.where(self._columns[:, 0] == self._columns[:, 1], 1.0, fractions[:, 0])
-        self._free = np.where(rows.floored, np.where(
-            self._columns[:, 0] == rows.on, np.minimum(chance, rows.floors),
-            np.maximum(chance, 1 - rows.floors)), chance)
-        self._free[self._columns[:, 0] == self._columns[:, 1]] = 1.0
+            slots, columns, fractions, np.array([budget]))
 
-    def worst(self, values: Floats) -> Floats:
-        """Return the most steps before ``values``, each row with the whole budget."""
-        one, other = values[self._columns.T]
-        found: Floats = 1 + other + np.where(
-            one > other, self._most, self._least) * (one - other)
-        return found
-
-    def by_one_row(self, horizon: int) -> float:
+    def backwards(self, last: Floats, horizon: int) -> list[Floats]:
         """
-        Return steps that the joint budget allows at home: all of it is for the worst row.
+        Return the most steps at each step, each row with the whole budget, from the end on.
 
-        It is no more than ``Z_0(home, B)``, which takes far longer.
+        :param last: the values at the end, by column: of the rows, elsewhere, and the target.
         """
-        size = len(self._columns)
-        own = np.arange(size)
-        values = np.tile(self._last, (size, 1))    # as [row that has the budget, column]
-        chance = np.tile(self._free, (size, 1))
-        for _ in range(horizon):
-            one, other = values[:, self._columns[:, 0]], values[:, self._columns[:, 1]]
-            chance[own, own] = np.where(
-                one[own, own] > other[own, own], self._most, self._least)
-            values[:, :size] = 1 + other + chance * (one - other)
-        return float(values[:, 0].max())
+        values = np.tile(last, (horizon + 1, 1))
+        highest = last[-2]
+        for before, after in zip(values[1:], values):
+            other = after[self._other]
+            more = after[self._one] - other
+            before[:-2] = 1 + other + np.where(more > 0, self._most, self._least) * more
+            before[-2] = max(highest, 1 + after[0])
+        return [*values]
 
 
 class Kernels:
@@ -114,37 +123,38 @@ class Kernels:
     :param rows: their columns, in the order of the states.
     :param plausible: what is plausible of them.
     :param budget: ``B``.
-    :ivar shares: units that a row takes, and that are left behind it, by their sum.
-    :ivar first_shares: where each sum begins.
+    :param by: the shares in which it is divided.
+    :param least: whether a row that takes some units has the ball of just these. Else it has that
+        of one unit more, so that what it takes between two numbers of units is in it, too.
     """
 
     def __init__(self, slots: Sequence[dict[int, float]], rows: Sequence[int],
-                 plausible: Rows, budget: float) -> None:
-        place = {column: number for number, column in enumerate(rows)}
+                 plausible: Rows, budget: float, by: Shares, *, least: bool = False) -> None:
         found, self._fractions = _two_slots(slots)
         all_slots = np.concatenate([found, plausible.on[:, None]], axis=1)
-        behind = np.vectorize(lambda column: place.get(column, -1), otypes=[np.intp])(
-            all_slots)
+        place = np.full(1 + max(all_slots.max(), *rows), -1)
+        place[[*rows]] = np.arange(len(rows))
+        behind = place[all_slots]
         own = np.arange(len(rows))[:, None]
         self._plausible = plausible
-        self.shares = np.array([(own, both - own) for both in range(UNITS + 1)
-                                for own in range(both + 1)])
-        self.first_shares = np.flatnonzero(self.shares[:, 0] == 0)
-        mine, left = self.shares.T
-        # Where the value of each slot, and of the end that is led on to, is found, in ``taken``,
-        # ``together`` and ``elsewhere`` one after the other, as [share, row, slot].
-        after = len(self.shares) * len(rows)
-        self._ahead = np.where(
-            behind == own, (np.arange(len(mine))[:, None] * len(rows) + own.T)[..., None],
-            np.where(behind > own, after + left[:, None, None] * len(rows) + behind,
-                     after + (UNITS + 1) * len(rows) + all_slots))
-        levels = budget / UNITS * np.minimum(UNITS, np.arange(UNITS + 1) + 1)
-        self._radius = plausible.radius(levels)[mine]
         self._more = np.flatnonzero(
             ~plausible.closed | np.array([len(each) > 2 for each in slots]))
+        if not len(self._more):
+            all_slots, behind = all_slots[:, :2], behind[:, :2]
+        # Where the value of each slot, and of the end that is led on to, is found, in ``taken``,
+        # ``together`` and ``elsewhere`` one after the other, as [share, row, slot].
+        after = len(by.mine) * len(rows)
+        self._ahead = np.where(
+            behind == own, (np.arange(len(by.mine))[:, None] * len(rows) + own.T)[..., None],
+            np.where(behind > own, after + by.left[:, None, None] * len(rows) + behind,
+                     after + (by.units + 1) * len(rows) + all_slots))
+        taken = np.arange(by.units + 1)
+        levels: Floats = budget / by.units * (
+            taken if least else np.minimum(by.units, taken + 1)).astype(float)
+        self._radius = plausible.radius(levels)[by.mine]
         self._tilts: Floats | None = None
-        least, most = plausible.chances(slots, found, self._fractions, levels)
-        self._least, self._most = least[mine], most[mine]
+        self._least, self._most = (chance[by.mine] for chance in plausible.chances(
+            slots, found, self._fractions, levels))
 
     def worst(self, taken: Floats, together: Floats, elsewhere: Floats) -> Floats:
         """
@@ -154,9 +164,9 @@ class Kernels:
         :param elsewhere: ``U``, as [column].
         """
         ahead = np.concatenate([taken.ravel(), together.ravel(), elsewhere])[self._ahead]
-        one, other = ahead[..., 0], ahead[..., 1]
-        chance = np.where(one > other, self._most, self._least)
-        result: Floats = other + chance * (one - other)
+        other = ahead[..., 1]
+        more = ahead[..., 0] - other
+        result: Floats = other + np.where(more > 0, self._most, self._least) * more
         if len(self._more):
             result[..., self._more] = self._worst_of_more(
                 ahead[:, self._more, :-1], ahead[:, self._more, -1], float(elsewhere.max()))
@@ -193,20 +203,25 @@ def _two_slots(slots: Sequence[dict[int, float]]) -> tuple[Indices, Floats]:
 
 def _between(fractions: Floats, radius: Floats) -> tuple[Floats, Floats]:
     """Return the least and the most chance of one of two, as [level, row], a little too wide."""
-    ends = np.array([0.0, 1.0])[:, None, None]
-    inner = np.broadcast_to(fractions, (2, *radius.shape)).copy()
-    outer = np.broadcast_to(ends, inner.shape).copy()
-    for _ in range(_BISECTIONS):
-        middle = (inner + outer) / 2
-        inside = divergence(fractions, middle) <= radius
-        inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
-    least, most = np.where(np.isinf(radius), ends, outer)
-    return least, most
+    return _least_chance(fractions, radius), 1 - _least_chance(1 - fractions, radius)
 
 
-def divergence(one: Floats, other: Floats) -> Floats:
-    """Return ``KL(Bernoulli(one) || Bernoulli(other))``."""
-    with np.errstate(divide='ignore', invalid='ignore'):
-        found: Floats = (np.where(one > 0, one * np.log(one / other), 0.0)
-                         + np.where(one < 1, (1 - one) * np.log((1 - one) / (1 - other)), 0.0))
-    return found
+def _least_chance(fractions: Floats, radius: Floats) -> Floats:
+    """
+    Return the least chance in the balls around some fractions, a little too small.
+
+    ``KL(f || p)`` is convex in ``log p``, and no less than its asymptote ``-f log p - H(f)``. So
+    Newton's method from where that meets the radius stays outside of the ball.
+    """
+    seen = (fractions > 0) & np.isfinite(radius)
+    often, room = np.where(seen, fractions, 1.0), np.where(seen, radius, 0.0)
+    rarely = 1 - often
+    room = room - often * np.log(often) - rarely * np.log(np.where(rarely > 0, rarely, 1.0))
+    logs = -room / often
+    for _ in range(_MOST_NEWTON_STEPS):
+        chance = np.minimum(np.exp(logs), _NEARLY_SURE)
+        beyond = -often * logs - rarely * np.log1p(-chance) - room
+        if not (beyond > _CLOSE).any():
+            break
+        logs += beyond / (often - rarely * chance / (1 - chance))
+    return np.where(seen, np.maximum(0.0, np.exp(logs) - _WIDER), 0.0)

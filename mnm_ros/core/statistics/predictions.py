@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 import math
 
 from mnm_ros.core.model.counts import Pair
@@ -42,7 +43,7 @@ class Record:
     tally: Mapping[int, int]
     lost: int
 
-    @property
+    @cached_property
     def made(self) -> int:
         """Return how many executions that is."""
         return self.lost + sum(self.tally.values())
@@ -75,6 +76,11 @@ class Predictions:
         self._odd: dict[Pair, dict[int, int]] = {}
         self._weights: dict[Pair, tuple[float, ...]] = {}
 
+    @cached_property
+    def _records(self) -> dict[Pair, Record]:
+        """Return the records that were asked for, by each test, until they change."""
+        return {}
+
     def add(self, pair: Pair, ends: Sequence[int], came: int | None) -> None:
         """
         Predict a transition, and record it.
@@ -85,6 +91,7 @@ class Predictions:
         :param ends: where the pair is declared to lead, in the order of its declaration.
         :param came: None for a step that was broken off.
         """
+        self._records.pop(pair, None)
         tally, odd = self._tally.setdefault(pair, {}), self._odd.setdefault(pair, {})
         roles = _roles(pair[0], [*ends, *(end for end in tally if end not in ends)])
         role = _LOST if came is None else roles.get(came, _OUTSIDE)
@@ -108,14 +115,18 @@ class Predictions:
 
     def forget(self, pair: Pair) -> None:
         """Begin again with a pair; what it has learnt of others stays."""
-        for kept in (self._paid, self._tally, self._odd, self._weights):
+        for kept in (self._paid, self._tally, self._odd, self._weights, self._records):
             kept.pop(pair, None)
 
     def record(self, pair: Pair) -> Record | None:
-        """Return what was predicted of a pair so far; None if nothing was."""
+        """Return what was predicted of a pair, as one object until more is; None if nothing."""
         if pair not in self._paid:
             return None
-        return Record(self._paid[pair], dict(self._tally[pair]), self._odd[pair].get(_LOST, 0))
+        found = self._records.get(pair)
+        if found is None:
+            found = self._records[pair] = Record(
+                self._paid[pair], dict(self._tally[pair]), self._odd[pair].get(_LOST, 0))
+        return found
 
 
 def _roles(state: int, ends: Sequence[int]) -> dict[int, int]:
