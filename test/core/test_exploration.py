@@ -30,7 +30,7 @@ from tiers import strength
 TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
 SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))
 
-BEGUN = strength(300, 1000)    # steps after which something happens
+BEGUN = strength(250, 1000)    # steps after which something happens
 
 
 def started(seed: int = 0) -> tuple[Exploration, Simulator]:
