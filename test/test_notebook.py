@@ -45,8 +45,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     pyplot.close('all')
 
 
-def run(notebook: str, capsys: pytest.CaptureFixture[str], instead: Mapping[str, str] | None = None,
-        ) -> tuple[list[Cell], dict[str, Any]]:
+def run(notebook: str, capsys: pytest.CaptureFixture[str],
+        instead: Mapping[str, str] | None = None) -> tuple[list[Cell], dict[str, Any]]:
     """Run a notebook with some texts replaced; return its cells of code and its names."""
     names: dict[str, Any] = {}
     cells = []

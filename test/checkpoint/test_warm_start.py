@@ -74,7 +74,7 @@ def test_the_promise_is_kept_and_steps_are_saved() -> None:
         log = remembered(explored(1.0, seed)[1])
         after, _ = explored(2.0, 1000 + seed, log)
         wrong += not judge(WHEEL.settings[0].cmp, after.hypothesis, 2.0, 1.0).ok
-        if seed < 3:
+        if seed < strength(2, 3):
             assert 'warm start with' in sentence(after.events[1].said)
             _, other = explored(2.0, seed)
             assert recollect(other) == remembered(other)
