@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mnm_ros.core import MovesChange, PairChange, Policy, Problem, Round, settings
+from mnm_ros.core import MovesChange, PairChange, Policy, Problem, Round, Said, settings
 from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.directives import LeaveClosed
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.presets import new_mnm
-from mnm_ros.core.progress.said import ChangeTooLong, MostHasChanged, Said, StatesRecalled
+from mnm_ros.core.progress.said import ChangeTooLong, MostHasChanged, StatesRecalled
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import grid_cmp, TableCmp
 from mnm_ros.simulation.ground_truth import judge

@@ -9,13 +9,8 @@ import math
 import random
 from statistics import fmean
 
+from mnm_ros.core import Declaration, Exploration, Policy, Problem, RESET, settings, Support
 from mnm_ros.core.disco.evidence import CertificateEvidence, DeclaredTest
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.joint import JointEvidence
 from tiers import strength
