@@ -54,7 +54,7 @@ def test_every_option_can_be_overridden_and_the_result_runs(preset: str, option:
     resolved = settings(PROBLEM, preset, {option.name: other(option)})
     assert {**vars(resolved), **resolved.of_plug_ins}[option.name] == other(option)
     base, mnm = new_base(resolved, home=0), new_mnm(resolved)
-    for step in range(strength(60, 300)):
+    for step in range(strength(30, 300)):
         if not base.finished:
             base.observe(base.next_action(), step % 3)
         mnm.observe(mnm.next_action(), step % 3)

@@ -85,8 +85,8 @@ def test_no_query_has_an_effect(monkeypatch: pytest.MonkeyPatch, declared: bool)
     monkeypatch.setattr(continuation, 'PATIENCE', 0.02)
     called = set()
     for exploration in explorations(declared, strength(500, 3000)):
+        before = held(exploration)
         for name, query in queries(exploration):
-            before = held(exploration)
             result = query()
             if inspect.isgenerator(result):
                 list(result)
