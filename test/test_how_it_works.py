@@ -21,10 +21,13 @@ STEPS = sorted({(one, other) for chain in CHAINS
 
 @lru_cache(maxsize=None)
 def classes() -> dict[str, list[tuple[str, ast.ClassDef]]]:
-    """Return the classes of the package by name, each with the file that has it."""
+    """Return the classes that the page names, each with the file that has it."""
     found: dict[str, list[tuple[str, ast.ClassDef]]] = {}
+    named = re.compile(r'class ({})\b'.format('|'.join({
+        *re.findall(r'class (\w+)', LOOP), *re.findall(r'\b[A-Z]\w+', ' '.join(CHAINS))})))
     for path in sorted((ROOT / 'mnm_ros').rglob('*.py')):
-        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        code = path.read_text(encoding='utf-8')
+        for node in ast.walk(ast.parse(code if named.search(code) else '')):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append((str(path.relative_to(ROOT)), node))
     return found

@@ -89,15 +89,15 @@ def test_a_grid_is_recognised(seed: int) -> None:
 
 def test_few_links_of_a_grid_are_folded() -> None:
     """No state jumps, so a corner that was met late may stay folded: in two grids of three."""
-    means, unfolded = [], 0
-    for seed in range(24):
+    means, unfolded, runs = [], 0, strength(9, 24)
+    for seed in range(runs):
         layout = Layout()
         explored(layout, grid(5), seed)
         linked, _, longest = quality(layout, grid(5))
         means.append(linked)
         unfolded += longest < 1.3
     assert fmean(means) < 1.25 and max(means) < 1.5    # measured: 1.23 and 1.47
-    assert unfolded >= 8
+    assert unfolded >= runs / 3
 
 
 def quality(layout: Layout, links: list[Link]) -> tuple[float, float, float]:

@@ -13,7 +13,7 @@ import sys
 
 import pytest
 import tiers
-from tiers import strength
+from tiers import strength, thorough
 
 HERE = Path(__file__).parent
 TESTS = {
@@ -66,7 +66,9 @@ def printed(folder: Path, tests: dict[str, str], workers: int, *arguments: str) 
     return done.stdout
 
 
-@pytest.fixture(params=[0, 2], ids='{} workers'.format)
+@pytest.fixture(ids='{} workers'.format, params=[2, pytest.param(0, marks=thorough(
+    'test_selection.py::test_what_is_thorough_or_skipped_is_named '
+    'test_selection.py::test_quick_leaves_out_nodes_and_what_costs_much'))])
 def workers(request: pytest.FixtureRequest) -> int:
     if request.param:
         pytest.importorskip('xdist', reason='pytest-xdist is not installed')
@@ -130,7 +132,10 @@ def test_long_files_begin_and_those_that_wait_take_turns_with_those_that_compute
 
 def marked(path: Path) -> tuple[list[str], dict[str, bool]]:
     """Return what the marks of a file name, and which of its tests are thorough as a whole."""
-    tree = ast.parse(path.read_text(encoding='utf-8'))
+    code = path.read_text(encoding='utf-8')
+    if 'thorough(' not in code:    # nor is it read as a tree, which takes a second for all files
+        return [], dict.fromkeys(re.findall(r'^def (test_\w+)', code, re.MULTILINE), False)
+    tree = ast.parse(code)
     texts = {statement.targets[0].id: statement.value for statement in tree.body
              if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)}
 

@@ -14,10 +14,10 @@ from tiers import strength
 late('matplotlib')
 images, animation = map(late, ('PIL.Image', 'animation'))
 
-SMALL = {'FLAT': ('...#...', '..S....', '...#...', '.......'), 'DOOR': (1, 3), 'RADIUS': 7.0}
+SMALL = {'FLAT': ('..#..', '.S...', '..#..', '.....'), 'DOOR': (1, 2), 'RADIUS': 6.0}
 """Two rooms with two doors between them."""
 
-PLACES = strength(24, 50)    # within reach
+PLACES = strength(16, 50)    # within reach
 
 
 @pytest.fixture(scope='module')
@@ -29,7 +29,7 @@ def frames() -> Iterator[list]:
 
 
 def test_a_picture_of_every_so_many_steps(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        tmp_path: Path, capsys: pytest.CaptureFixture[str], frames: list) -> None:
     path = tmp_path / 'moving.gif'
     assert animation.main(['--stride', '30', '--steps', '30', '--output', str(path)]) == 0
     assert '5 pictures' in capsys.readouterr().out

@@ -182,8 +182,8 @@ def test_a_row_is_as_good_as_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     def texts(columns: dict[str, object]) -> dict[str, str]:
         return {name: str(value) for name, value in columns.items()}
     task = ('random_tree', 3, 0.5, 0.1)
-    steps = strength(10_000, 20_000)
-    for base in ('', 'ucb_explore'):
+    steps = strength(6_000, 20_000)
+    for base in ('', *strength((), ('ucb_explore',))):
         made = prediction.run(steps, base, task)
         row = texts({**prediction.names(steps, base, task), **made.columns()})
         assert prediction.Run.of(row) == made and made.steps > 0

@@ -21,7 +21,7 @@ import references
 from references import Configuration
 from tiers import strength, thorough
 
-TAIL, LIMIT = strength((2000, 8000), (5000, 20_000))
+TAIL, LIMIT = strength((1500, 4000), (5000, 20_000))
 SHORT = Configuration(tail=TAIL, limit=LIMIT)
 
 
@@ -86,7 +86,7 @@ def test_false_alarms_are_told_from_what_may_happen() -> None:
 
 
 def test_a_run_without_a_change() -> None:
-    steps = strength(4000, 10_000)
+    steps = strength(2500, 10_000)
     alarms = false_alarms.run('corridor', 0, steps, SHORT)
     assert false_alarms.run('corridor', 0, steps, SHORT) == alarms
     assert alarms.false == 0 and 0 < alarms.first < steps and alarms.rediscoveries > 1
@@ -154,6 +154,6 @@ def test_a_rediscovery_that_is_given_up_is_counted(monkeypatch: pytest.MonkeyPat
     real = false_alarms.Configuration.settings
     monkeypatch.setattr(false_alarms.Configuration, 'settings', lambda self, actions: replace(
         real(self, actions), **allowed))
-    alarms = false_alarms.run('corridor', 0, strength(5000, 20_000), SHORT)
+    alarms = false_alarms.run('corridor', 0, strength(3000, 20_000), SHORT)
     assert alarms.cut_off > 1 and 1 <= alarms.restarts <= alarms.cut_off <= alarms.rediscoveries
     assert alarms.false == alarms.restarts

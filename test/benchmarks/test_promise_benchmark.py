@@ -46,9 +46,9 @@ def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
 
 def test_seeds_and_families_explore_on_their_own() -> None:
     steps = [trials.run(family, seed, replace(QUICK, alone=True)).steps
-             for family in ('corridor', 'broken_wheel') for seed in range(4)]
+             for family in ('corridor', 'broken_wheel') for seed in range(3)]
     # Two of them may be equal by chance, not all.
-    assert len(set(steps)) >= 6 and len(set(steps[:4])) > 1 and len(set(steps[4:])) > 1
+    assert len(set(steps)) >= 4 and len(set(steps[:3])) > 1 and len(set(steps[3:])) > 1
 
 
 def test_what_is_declared_saves_steps_and_what_is_false_is_widened() -> None:
@@ -284,7 +284,7 @@ def test_a_rate_above_delta_is_not_well(
 
 
 def test_what_is_noticed_where_nothing_changes_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    configuration = Configuration(change_after=300)
+    configuration = replace(QUICK, radius=strength(2.0, 0.0), change_after=300)
     outcome = trials.run('beyond_star', 0, configuration)
     assert (outcome.end, outcome.alarms) == ('found', 0)
     assert outcome.steps == outcome.steps_first + 300

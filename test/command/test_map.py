@@ -41,6 +41,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def played() -> None:
+    """Have the exploration played that is forecast."""
+
+
+@pytest.fixture(autouse=True)
+def unplayed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what takes most of the time, of tests that do not look at it."""
+    if 'played' not in request.fixturenames:
+        monkeypatch.setattr(plan_forecast, 'rehearse', lambda *_, **__: None)
+
+
+@pytest.mark.usefixtures('played')
 def test_a_map_becomes_a_plan(folder: Path, capsys: pytest.CaptureFixture) -> None:
     assert main(['map', 'flat.yaml', *HOME, '--cell', '0.5', '--room', 'kitchen', '0', '0',
                  '--keep-out', 'stairs', *STAIRS, '--radius', RADIUS]) == 0
@@ -64,6 +77,7 @@ def test_a_map_becomes_a_plan(folder: Path, capsys: pytest.CaptureFixture) -> No
         assert not {'cell_size', 'use_map', 'home_x', 'rows'} & {*parameters}
 
 
+@pytest.mark.usefixtures('played')
 def test_a_map_becomes_a_graph_that_can_be_explored(
         folder: Path, capsys: pytest.CaptureFixture) -> None:
     assert main(['map', 'flat.yaml', '--room', 'kitchen', '0', '0', '--door-width', '0.9']) == 0
@@ -90,6 +104,7 @@ def test_a_map_becomes_a_graph_that_can_be_explored(
     assert scenario.graph == replace(graph, path=Path('flat.geojson'))
 
 
+@pytest.mark.usefixtures('played')
 def test_a_graph_that_is_not_simulated_in_time_has_an_estimate(
         folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(['map', 'flat.yaml']) == 0
@@ -177,6 +192,7 @@ def number(text: str) -> int:
     return int(text.replace(',', ''))
 
 
+@pytest.mark.usefixtures('played')
 def test_a_small_battery_has_to_be_charged(folder: Path, capsys: pytest.CaptureFixture) -> None:
     radius, hours = strength(('1', 0.02), ('2', 0.1))
     assert main(['map', 'flat.yaml', *HOME, '--radius', radius, '--battery', str(hours)]) == 0

@@ -84,8 +84,8 @@ def test_physics_for_a_robot_in_a_world(
 def test_without_physics_mujoco_is_not_imported() -> None:
     code = ('import sys; from mnm_ros.console.command_line import parse; '
             'parse(["two_room_flat"]).commands(); print("mujoco" in sys.modules)')
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60,
-                          check=True)
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          timeout=240, check=True)
     assert done.stdout == 'False\n'
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
-from mnm_ros.core import Policy, RESET
+from mnm_ros.core import BaseAlgorithm, Policy, RESET
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.certificate_watch import (
     ALARMED,
     CertificateWatch,

@@ -16,13 +16,13 @@ from mnm_ros.core import (
     PairChange,
     Policy,
     Problem,
+    Recollection,
     RESET,
     settings,
     TransitionRows,
 )
 from mnm_ros.core.detection.pair_watch import News, PairWatch
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.watch.policy_checks import Turns
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph

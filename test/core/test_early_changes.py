@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from tiers import strength, thorough
 
-SEEDS = range(strength(2, 6))
+SEEDS = range(strength(1, 6))
 CLOSES = strength(200, 400)    # the step
 
 
@@ -199,4 +199,4 @@ def test_without_a_change_hardly_any_certificate_is_dropped(base: str) -> None:
                 told += kinds.count(Trust.CERTIFIED)
                 doubted += kinds.count(Trust.DOUBTED)
         assert not world.exploration.mnm.log.noticed
-    assert told > 100 and doubted <= 0.02 * told
+    assert told > strength(50, 100) and doubted <= 0.02 * told

@@ -30,7 +30,7 @@ from tiers import strength
 TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
 SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))
 
-BEGUN = strength(300, 1000)    # steps after which something happens
+BEGUN = strength(250, 1000)    # steps after which something happens
 
 
 def started(seed: int = 0) -> tuple[Exploration, Simulator]:
@@ -308,8 +308,8 @@ def test_the_numbers_of_states_stand_for_nothing(options: dict[str, Value]) -> N
         exploration = Exploration(settings(problem, overrides=options))
         simulator = Simulator(WHEEL)
         played.append([])
-        for step in range(strength(800, 2000)):
-            if step == strength(500, 1000):
+        for step in range(strength(500, 2000)):
+            if step == strength(300, 1000):
                 simulator.change()
             action = exploration.next_action()
             played[-1].append(action)

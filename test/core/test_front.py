@@ -31,7 +31,7 @@ def test_every_name_of_the_front_is_there(package: object) -> None:
 def test_the_example_of_the_docstring() -> None:
     code = re.search(r'( {4}from mnm_ros.core.*?)\n\n``', mnm_ros.core.__doc__, re.DOTALL)[1]
     names: dict = {'robot': Simulator(load('grid_3x3'), 1).step}
-    steps = strength('2_000', '20_000')
+    steps = strength('1_200', '20_000')
     assert 'steps=20_000' in code
     exec(re.sub(r'^ {4}', '', code.replace('20_000', steps), flags=re.MULTILINE), names)
     exploration = names['exploration']
@@ -65,6 +65,8 @@ def test_a_gymnasium_environment_is_explored_in_one_call() -> None:
     name = 'CliffWalking-v1' if 'CliffWalking-v1' in gymnasium.registry else 'CliffWalking-v0'
     code = textwrap.dedent(mnm_ros.explore.__doc__.partition('::\n\n')[2].partition(':param')[0])
     names: dict = {}
+    assert 'steps=3_000' in code
+    code = code.replace('3_000', strength('1_500', '3_000'))
     exec(code.replace('CliffWalking-v1', name), names)
     # Home is the lower left corner, where the cliff leads back; two steps up the left side.
     assert {36, 24, 12} <= {*names['result'].known}

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
+from mnm_ros.core import RESET
 from mnm_ros.core.model import history, snapshot
 from mnm_ros.core.model.history import History
-from mnm_ros.core.model.problem import RESET
 import pytest
 
 STEPS = [(0, 1, 2), (2, 0, None), (0, 1, 0), (5, 1, 2)]

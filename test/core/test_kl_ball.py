@@ -8,6 +8,7 @@ from mnm_ros.core.statistics import kl_ball
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 import pytest
+from tiers import strength
 
 COLD = np.array([np.nan])
 
@@ -29,7 +30,7 @@ def searched(p: list[float], v: list[float], radius: float) -> float:
     return float((first * v[0] + second * v[1])[inside].min())
 
 
-@pytest.mark.parametrize('seed', range(60))
+@pytest.mark.parametrize('seed', range(strength(15, 60)))
 def test_it_is_the_minimum_and_never_more(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = rng.dirichlet([1.0, 1.0]).tolist()

@@ -190,7 +190,7 @@ def test_a_chain_that_spends_the_budget_anyhow_is_not_sooner_there(
     made, rng = Way(seed), np.random.default_rng(seed)
     reference = Reference(made, target)
     bound = max(with_multiplier(made, target, multiplier) for multiplier in (0.02, 0.06, 0.2))
-    for concentration in (0.05, 0.2, 1.0, 5.0):
+    for concentration in strength((0.05, 1.0), (0.05, 0.2, 1.0, 5.0)):
         shares = rng.dirichlet(np.full(made.known, concentration))
         steps = reference.alone((reference.budget * shares).tolist())
         assert bound <= steps * (1 + 1e-6), (bound, steps, shares)

@@ -18,7 +18,7 @@ from mnm_ros.simulation.cmp import grid_cmp
 import numpy as np
 import pytest
 from test_change import Explored, MOVES
-from tiers import strength
+from tiers import strength, thorough
 
 DELTA = round_delta(0.1, 1) * SHARES['pooled']
 PAIRS = [(state, action) for state in range(6) for action in range(4)]
@@ -136,7 +136,11 @@ def test_each_beginning_has_a_part_of_delta() -> None:
     assert 0.8 * DELTA < spent < DELTA
 
 
-@pytest.mark.parametrize(('before', 'now', 'most'), [(0.05, 0.4, 170), (0.4, 0.05, 200)])
+@pytest.mark.parametrize(('before', 'now', 'most'), [
+    (0.05, 0.4, 170), pytest.param(0.4, 0.05, 200, marks=thorough(
+        'core/test_pooled_detector.py::'
+        'test_a_change_of_all_moves_is_noticed_sooner_than_by_single_ones '
+        'core/test_change.py::test_a_change_of_all_moves_is_relearnt_as_one'))])
 def test_a_change_of_all_moves_is_noticed_sooner_than_by_single_ones(
         before: float, now: float, most: int) -> None:
     """By the detectors of single pairs alone it takes some 500 steps."""
@@ -144,7 +148,7 @@ def test_a_change_of_all_moves_is_noticed_sooner_than_by_single_ones(
     for seed in range(strength(1, 10)):
         world = Explored(*(grid_cmp(['...', '.S.', '...'], slip, MOVES) for slip in (before, now)),
                          seed=seed)
-        world.step(2_500)
+        world.step(strength(2_000, 2_500))
         assert not world.mnm.log.noticed
         world.simulator.change()
         steps = 0

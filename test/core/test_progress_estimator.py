@@ -44,7 +44,7 @@ def test_asking_changes_nothing(options: dict) -> None:
     told = []
     for asked in (False, True):
         exploration, rng, played = explorer(WHEEL, **options), random.Random(7), []
-        for step in steps(exploration, *strength((800, 450), (2500, 1200)), WHEEL):
+        for step in steps(exploration, *strength((500, 300), (2500, 1200)), WHEEL):
             played.append(exploration.last_state)
             if rng.random() < 0.002:
                 exploration.lose_place()

@@ -8,13 +8,13 @@ from datetime import time
 from math import inf, nan
 import struct
 
+from mnm_ros.core import Said
 from mnm_ros.core.progress.said import (
     BatteryCharging,
     BatteryLow,
     Because,
     OutsideHours,
     OutsideHoursToo,
-    Said,
 )
 from mnm_ros.core.task.rest_rules import asked_by, Hours, RestRules, without_charge
 import pytest

@@ -88,11 +88,11 @@ def test_honest_sources_are_quarantined_with_at_most_the_stated_rate(
     """
     The test fails if the count of false alarms has p < 0.001 at a rate of 0.05, which is set here.
 
-    That is so if 4 of 8 runs have one. In half of the runs, one of the three lies, and only the
+    That is so if 3 of 4 runs have one. In half of the runs, one of the three lies, and only the
     other two must not be quarantined.
     """
     monkeypatch.setattr(source_watch, 'FALSE_ALARM', 0.05)
-    runs, wrong = strength(8, 300), 0
+    runs, wrong = strength(4, 300), 0
     for seed in range(runs):
         lying = {1: 0.3} if seed % 2 else None
         reports = Reports(seed, lies=lying, change=change)

@@ -129,8 +129,9 @@ def test_how_much_may_be_asked_for_to_follow_a_policy(
 
 
 def test_to_look_changes_nothing() -> None:
-    looked, alone = Run('grid_3x3', 1), Run('grid_3x3', 1)
-    for step in range(strength(900, 2000)):    # beyond the first hypothesis
+    world, steps = strength(('corridor', 500), ('grid_3x3', 2000))
+    looked, alone = Run(world, 1), Run(world, 1)
+    for step in range(steps):    # beyond the first hypothesis
         assert looked.step() == alone.step()
         if step % strength(6, 1) == 0:
             looked.exploration.trust(at_most=2)

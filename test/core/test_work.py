@@ -115,7 +115,10 @@ def test_it_counts_in_every_phase(options: dict[str, Value]) -> None:
 
 
 @pytest.mark.parametrize(('options', 'after'), [
-    ({}, 1), ({}, 700), ({}, strength(1500, 6000)), (UCB, 1), (UCB, 700), (UCB, 6000)])
+    ({}, 1), ({}, strength(1500, 6000)), (UCB, 700), *(
+        pytest.param(*each, marks=thorough(
+            'core/test_work.py::test_a_replay_and_a_resume_point_lead_to_the_same_place'))
+        for each in (({}, 700), (UCB, 1), (UCB, 6000)))])
 def test_a_replay_and_a_resume_point_lead_to_the_same_place(
         tmp_path: Path, options: dict[str, Value], after: int) -> None:
     """A resume point is made just after work, with 1 where nothing else has been learnt."""

@@ -306,7 +306,7 @@ def test_a_bag_is_written_and_refused_like_the_other_formats(
     assert written(log) == (0, '') and path.read_bytes().startswith(b'\x89MCAP')
     with (tmp_path / 'heard').open('wb') as heard:
         listening = subprocess.Popen(['cat', tmp_path / 'pipe'], stdout=heard)
-        assert written(log, tmp_path / 'pipe') == (0, '') and listening.wait(20) == 0
+        assert written(log, tmp_path / 'pipe') == (0, '') and listening.wait(240) == 0
     assert (tmp_path / 'heard').read_bytes() == path.read_bytes()
 
 

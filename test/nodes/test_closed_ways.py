@@ -15,7 +15,7 @@ from mnm_ros.nodes.exploring.look_times import LookTimes
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import closed_way
 from mnm_ros.view.language import moment
-from node_processes import Peer, ScriptedRobot
+from node_processes import DEADLINE, Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
 
@@ -104,7 +104,7 @@ def test_a_way_that_closes_is_left_alone_and_found_open_by_a_look(
     peer.wait_for(lambda: 'blocked' in status[-1].data, 'the status')
     assert any('next try' in text for text in events())
     robot.move = move
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + DEADLINE
     while closed() and time.monotonic() < deadline:
         response = peer.call(Trigger, 'look')
         assert response.success or not closed(), response.message

@@ -40,8 +40,9 @@ def end(peer: Peer, process: NodeProcess, number: int, limit: float = ENOUGH) ->
     return took
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, pytest.param(signal.SIGTERM, marks=thorough(
-    'nodes/test_start_and_end.py::test_ends_cleanly'))])
+@thorough('nodes/test_start_and_end.py::test_ends_cleanly nodes/test_leaving.py::'
+          'test_nothing_is_explored_after_that_and_a_reset_that_is_lost_is_sent_again')
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_the_last_command_is_reset(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                  number: int) -> None:
     process = explorer(on_shutdown='reset')

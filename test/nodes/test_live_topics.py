@@ -17,6 +17,7 @@ from mnm_ros.messages import decode_model, Model
 from mnm_ros.nodes.exploring.output import live_topics
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
 from mnm_ros.robot_description import RobotDescription
+from node_processes import DEADLINE
 import pytest
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Int64MultiArray
@@ -71,9 +72,9 @@ class World:
         """Return how many messages there were so far on both topics, once all is worked out."""
         live_topics.time.monotonic = lambda: now
         self.live.news(self.exploration, 'all is well', (), CORRIDOR, now)
-        end = time.monotonic() + 10.0
+        end = time.monotonic() + DEADLINE
         while not (self.live._now.collect() and self.live._later.collect()):
-            assert time.monotonic() < end, 'no answer for 10 s'
+            assert time.monotonic() < end, f'no answer for {DEADLINE:g} s'
             time.sleep(0.001)
         return self.heard
 

@@ -20,6 +20,7 @@ from mnm_ros.nodes.exploring.output.markers import Markers, PictureTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.layout import STRIDE
 from mnm_ros.view.shapes import Caption, NAMESPACES, spacing
+from node_processes import DEADLINE
 import pytest
 from rclpy.serialization import deserialize_message
 from screen import Screen
@@ -220,9 +221,9 @@ def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
         knowledge=lambda trust: knowledge(last_state=world.last_state))
 
     def settle() -> None:
-        end = time.monotonic() + 10.0
+        end = time.monotonic() + DEADLINE
         while not topic._lookout.collect():
-            assert time.monotonic() < end, 'no picture for 10 s'
+            assert time.monotonic() < end, f'no picture for {DEADLINE:g} s'
 
     def news(now: float, state: int) -> list[str]:
         """Return for each message sent whether it is whole."""

@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import time
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -121,6 +122,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     page.kill()
 
 
+@pytest.fixture(scope='module')
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Yield a browser, of which the start takes longer than a test."""
+    with browser(tmp_path_factory.mktemp('profile')) as driver:
+        yield driver
+
+
 def test_it_is_served_to_its_own_pages_alone(served: Served) -> None:
     with urlopen(served.address, timeout=DEADLINE) as answer:
         text = answer.read().decode()
@@ -177,46 +185,45 @@ def typed(tab: Tab, name: str, where: str = '.name-input') -> None:
 
 
 @pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
-def test_a_plan_is_edited_and_saved(served: Served, tmp_path: Path) -> None:
+def test_a_plan_is_edited_and_saved(served: Served, driver: Any) -> None:
     path = served.folder / 'flat.plan.yaml'
     before = load(path)
     tools = plan_page.PlanPage.tools
-    with browser(tmp_path / 'profile') as driver:
-        driver.get(served.address)
-        tab = Tab(driver)
-        tab.wait_for(lambda: tab.count('.plan-map .cell') == len(before.reached), 'the cells')
-        tab.wait_for_text('.chip', 'saved')
-        dragged(tab, (1.0, 0.0), (1.1, 0.0))
-        tab.wait_for_text('.chip', 'not saved')
-        chosen(tab, 'Home', tools)
-        dragged(tab, (0.6, 0.0), (0.6, 0.5))
-        chosen(tab, 'Room', tools)
-        typed(tab, 'larder')
-        drawn(tab, ('pointerdown', 4.0, 0.5))
-        tab.wait_for_text('.things', 'larder (room)')
-        tab.wait_for(lambda: _value(tab, '.name-input') == '', 'an empty name')
-        typed(tab, 'larder')
-        drawn(tab, ('pointerdown', 0.0, 0.0))
-        tab.wait_for_text('.controls-card .result', 'expected a name that no other room has')
-        assert _value(tab, '.name-input') == 'larder'
-        chosen(tab, 'Keep-out', tools)
-        typed(tab, 'stairs')
-        corners = [(-0.8, 0.6), (-0.3, 0.6), (-0.3, 1.3), (-0.8, 1.3)]
-        drawn(tab, *(('pointerdown', x, y) for x, y in (*corners, corners[0])))
-        tab.wait_for_text('.things', 'stairs (keep-out)')
-        assert path.read_text() and not load(path).keep_outs, 'nothing is written before'
-        tab.click('.press-save')
-        tab.wait_for_text('.chip', 'saved')
-        tab.wait_for_text('.controls-card .result', 'saved: plan: flat.plan.yaml')
-        tab.click('.press-forecast')
-        tab.wait_for_text('.forecast-card', 'exploring with L = 1: ')
-        saved_text = path.read_text()
-        chosen(tab, 'Home', tools)
-        dragged(tab, (2.05, 1.0), (2.05, 1.0))    # a wall
-        tab.wait_for_text('.findings-card', 'is in a wall')
-        tab.click('.press-save')
-        tab.wait_for_text('.controls-card .result', 'WRONG: home (')
-        path.write_text(saved_text)
+    driver.get(served.address)
+    tab = Tab(driver)
+    tab.wait_for(lambda: tab.count('.plan-map .cell') == len(before.reached), 'the cells')
+    tab.wait_for_text('.chip', 'saved')
+    dragged(tab, (1.0, 0.0), (1.1, 0.0))
+    tab.wait_for_text('.chip', 'not saved')
+    chosen(tab, 'Home', tools)
+    dragged(tab, (0.6, 0.0), (0.6, 0.5))
+    chosen(tab, 'Room', tools)
+    typed(tab, 'larder')
+    drawn(tab, ('pointerdown', 4.0, 0.5))
+    tab.wait_for_text('.things', 'larder (room)')
+    tab.wait_for(lambda: _value(tab, '.name-input') == '', 'an empty name')
+    typed(tab, 'larder')
+    drawn(tab, ('pointerdown', 0.0, 0.0))
+    tab.wait_for_text('.controls-card .result', 'expected a name that no other room has')
+    assert _value(tab, '.name-input') == 'larder'
+    chosen(tab, 'Keep-out', tools)
+    typed(tab, 'stairs')
+    corners = [(-0.8, 0.6), (-0.3, 0.6), (-0.3, 1.3), (-0.8, 1.3)]
+    drawn(tab, *(('pointerdown', x, y) for x, y in (*corners, corners[0])))
+    tab.wait_for_text('.things', 'stairs (keep-out)')
+    assert path.read_text() and not load(path).keep_outs, 'nothing is written before'
+    tab.click('.press-save')
+    tab.wait_for_text('.chip', 'saved')
+    tab.wait_for_text('.controls-card .result', 'saved: plan: flat.plan.yaml')
+    tab.click('.press-forecast')
+    tab.wait_for_text('.forecast-card', 'exploring with L = 1: ')
+    saved_text = path.read_text()
+    chosen(tab, 'Home', tools)
+    dragged(tab, (2.05, 1.0), (2.05, 1.0))    # a wall
+    tab.wait_for_text('.findings-card', 'is in a wall')
+    tab.click('.press-save')
+    tab.wait_for_text('.controls-card .result', 'WRONG: home (')
+    path.write_text(saved_text)
     now = load(path)
     for found, corner in zip(now.keep_outs['stairs'], corners):
         assert found == pytest.approx(corner, abs=0.02)
@@ -227,15 +234,14 @@ def test_a_plan_is_edited_and_saved(served: Served, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
-def test_a_place_graph_is_edited_and_saved(tmp_path: Path) -> None:
+def test_a_place_graph_is_edited_and_saved(tmp_path: Path, driver: Any) -> None:
     saved(tmp_path, flat(DOOR))
     page = Served(tmp_path, 'flat.yaml', '--spacing', '1.2')
     path = tmp_path / 'flat.geojson'
     before = read_geojson(path)
     try:
-        with browser(tmp_path / 'profile') as driver:
-            driver.get(page.address)
-            _edit_places(Tab(driver), path, before)
+        driver.get(page.address)
+        _edit_places(Tab(driver), path, before)
     finally:
         page.kill()
 

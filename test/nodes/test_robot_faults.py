@@ -85,7 +85,7 @@ def a_reset_misses(robot: FaultyRobot, seq: int) -> bool:
 
 
 @pytest.mark.parametrize('trouble', [
-    state_lost, malformed, moved_by_hand,
+    malformed, moved_by_hand,
     *(pytest.param(trouble, marks=thorough(shown_by=(
         'protocol/test_clients.py::test_meaning '
         'protocol/test_clients.py::test_server_executes_once_and_repeats '
@@ -93,8 +93,8 @@ def a_reset_misses(robot: FaultyRobot, seq: int) -> bool:
         'nodes/test_time_and_errors.py::test_a_robot_slower_than_the_timeout '
         'core/test_exploration.py::test_a_reset_that_misses_home_is_counted_and_tried_again '
         'nodes/test_robot_faults.py::test_trouble_again_and_again'))) for trouble in (
-            moved_where_it_never_was, a_reset_misses, action_lost, answered_late, answered_twice,
-            for_another_seq, out_of_order))])
+            state_lost, moved_where_it_never_was, a_reset_misses, action_lost, answered_late,
+            answered_twice, for_another_seq, out_of_order))])
 def test_trouble_again_and_again(trouble: Callable, explorer: Callable, peer: Peer,
                                  tmp_path: Path) -> None:
     robot = FaultyRobot(peer)
@@ -120,6 +120,7 @@ def assert_only_these_are_lost(lost: Counter, robot: FaultyRobot, trouble: Calla
     assert lost == Counter(robot.uncounted)
 
 
+@thorough('nodes/test_robot_faults.py::test_every_action_stuck_for_a_while')
 def test_an_action_that_never_does_anything(explorer: Callable, peer: Peer,
                                             tmp_path: Path) -> None:
     robot = FaultyRobot(peer)

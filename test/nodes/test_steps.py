@@ -12,7 +12,7 @@ from node_processes import as_counts, Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
-from tiers import strength
+from tiers import strength, thorough
 
 explorer = pytest.fixture(exploring_here)
 
@@ -80,6 +80,8 @@ def test_another_robot_begins_with_reset(start: Callable) -> None:
         assert robot.executed[0] == (1, -1, 0)
 
 
+@thorough('protocol/test_clients.py::test_meaning '
+          'nodes/test_robot_faults.py::test_trouble_again_and_again')
 def test_noise_changes_nothing(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                tmp_path: Path) -> None:
     def noise(seq: int, state: int) -> None:

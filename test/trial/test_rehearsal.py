@@ -54,11 +54,11 @@ def test_it_takes_about_as_many_steps() -> None:
 
     It misses all of 3 runs with a probability of at most 0.001, and 4 of 7 with at most 0.0028.
     """
-    scenario, inside = load('grid_3x3'), 0
+    scenario, radius, inside = load('grid_3x3'), strength(2.0, 4.0), 0
     for seed in range(strength(3, 7)):
         simulator = Simulator(scenario, seed)
-        problem, declared = Problem(4, 4.0, 1.0, 0.1), support(simulator.cmp)
-        probe = Probe(4, 4.0, 5, 100, seed)
+        problem, declared = Problem(4, radius, 1.0, 0.1), support(simulator.cmp)
+        probe = Probe(4, radius, 5, 100, seed)
         while not probe.over:
             probe.observe(simulator.step(probe.next_action()))
         told = rehearse(problem, probe.home, declared, probe.counts)

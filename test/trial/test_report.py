@@ -46,6 +46,7 @@ pytest.importorskip('matplotlib', reason='matplotlib is not installed')
 pytest.importorskip('jinja2', reason='jinja2 is not installed')
 
 NOON = 1_800_000_000.0    # or another time of the day
+RADIUS = strength(2.0, 3.0)
 CHANGE, MOVE, LOSE = strength((300, 499, 701), (1500, 997, 1499))    # steps
 
 
@@ -67,11 +68,11 @@ def identity(actions: tuple[str, ...], radius: float) -> dict:
 def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     """Play in a world that changes, with a robot that is moved and paused now and then."""
     folder = tmp_path_factory.mktemp('trial')
-    scenario = draw('changing_chain', 0, 3.0)
+    scenario = draw('changing_chain', 0, RADIUS)
     simulator = Simulator(scenario, 1)
     exploration = Exploration(
-        settings(Problem(len(scenario.actions), 3.0, 1.0, 0.1), 'onboard'), 3)
-    store = Store(folder, 'r1.explorer', identity(scenario.actions, 3.0), transition_log=True)
+        settings(Problem(len(scenario.actions), RADIUS, 1.0, 0.1), 'onboard'), 3)
+    store = Store(folder, 'r1.explorer', identity(scenario.actions, RADIUS), transition_log=True)
     store.begin_generation(0, None)
     exploration.listeners.append(InputListener(store.append))
     first = 0
@@ -201,10 +202,10 @@ def test_a_trial_that_ends_soon_after_a_change_was_noticed(
 
 def test_a_trial_that_ends_before_the_first_hypothesis_tells_what_is_certified(
         tmp_path: Path) -> None:
-    scenario = draw('changing_chain', 0, 3.0)
+    scenario = draw('changing_chain', 0, RADIUS)
     simulator = Simulator(scenario, 1)
-    exploration = Exploration(settings(Problem(len(scenario.actions), 3.0, 1.0, 0.1)), 3)
-    store = Store(tmp_path, 'r1.explorer', identity(scenario.actions, 3.0), transition_log=True)
+    exploration = Exploration(settings(Problem(len(scenario.actions), RADIUS, 1.0, 0.1)), 3)
+    store = Store(tmp_path, 'r1.explorer', identity(scenario.actions, RADIUS), transition_log=True)
     store.begin_generation(0, None)
     exploration.listeners.append(InputListener(store.append))
     certified: list[int] = []
@@ -254,7 +255,8 @@ def test_what_is_written(trial: Trial, written: Path) -> None:
     assert told(path, 'changes') == '1 noticed, 1 relearnt'
     assert [int(row[0]) for row in cells(path, 'Known states')] == list(known[1:])
     assert told(path, 'preset') == 'onboard' and 'until 20' in told(path, 'time')
-    assert f'{len(known) - 1} states besides home can be reached, each within 6 expected' in text
+    assert (f'{len(known) - 1} states besides home can be reached, each within {2 * RADIUS:g} '
+            'expected') in text
     phases = {row[0]: int(row[1].replace(',', '')) for row in cells(path, 'Steps by phase')}
     assert sum(phases.values()) == trial.exploration.steps - 1    # the first RESET is in none
     assert {'building/discovery', 'checking/rediscovery', 'checking/evaluation'} <= {*phases}
@@ -413,14 +415,14 @@ def test_what_cannot_be_reported(trial: Trial, tmp_path: Path,
 def test_what_others_have_written_is_only_text(tmp_path: Path) -> None:
     """Names that would be HTML or TeX; files beside the log that are damaged."""
     actions = ('$\\frac{$', '<script>')
-    simulator = Simulator(draw('changing_chain', 0, 3.0), 1)
-    exploration = Exploration(settings(Problem(2, 3.0, 1.0, 0.1), 'onboard'), 3)
+    simulator = Simulator(draw('changing_chain', 0, RADIUS), 1)
+    exploration = Exploration(settings(Problem(2, RADIUS, 1.0, 0.1), 'onboard'), 3)
     inputs: list = []
     for _ in range(50):
         action = exploration.next_action()
         inputs.append(exploration.observe(action, simulator.step(action)).input)
     path = tmp_path / 'explorer.log.sqlite'
-    log = InputLog.create(path, identity(actions, 3.0), None)
+    log = InputLog.create(path, identity(actions, RADIUS), None)
     log.append(inputs)
     log.close()
     (tmp_path / 'starts.txt').write_bytes(b'\xff\n')
