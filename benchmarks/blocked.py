@@ -139,7 +139,7 @@ def rest(seed: int, steps: int, astray: float, base: str) -> tuple[float, float]
     known = len(exploration.hypothesis.policies) if exploration.hypothesis else 0
     print(f'seed {seed}: hypothesis after {run.first:,}, {known} known; of {steps:,} steps one '
           f'pair that never worked took up to {max(never):.2f}%, all of them {sum(never):.2f}%; '
-          f'{exploration.mnm.log.noticed} changes, {exploration.mnm.runs.made - 1} rediscoveries',
+          f'{exploration.changes_noticed} changes, {exploration.mnm.runs.made - 1} rediscoveries',
           flush=True)
     return max(never), sum(never)
 

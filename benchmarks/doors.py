@@ -150,7 +150,7 @@ def measure(name: str, seed: int, settle: int, most: int, kept: Path | None,
             base: str) -> list[int | None]:
     """Return steps to hint, notice, first and last deletion, and how many victims there were."""
     run = Run.changed(name, seed, settle, kept, base)
-    noticed, hints = run.exploration.mnm.log.noticed, run.hints()
+    noticed, hints = run.exploration.changes_noticed, run.hints()
     victims, held = len(run.too_slow()), run.exploration.hypothesis
     left, start = victims, run.exploration.steps
     found: dict[str, int] = {}
@@ -159,7 +159,7 @@ def measure(name: str, seed: int, settle: int, most: int, kept: Path | None,
         taken = run.exploration.steps - start
         if run.hints() > hints:
             found.setdefault('hint', taken)
-        if run.exploration.mnm.log.noticed > noticed:
+        if run.exploration.changes_noticed > noticed:
             found.setdefault('notice', taken)
         if run.exploration.hypothesis is not held:
             held = run.exploration.hypothesis
@@ -178,13 +178,13 @@ def pushes(name: str, seed: int, settle: int, steps: int, looks: int, kept: Path
     """Return the tries of what has closed until notice, until the last deletion, and in all."""
     run = Run.changed(name, seed, settle, kept, base)
     exploration = run.exploration
-    noticed, held = exploration.mnm.log.noticed, exploration.hypothesis
+    noticed, held = exploration.changes_noticed, exploration.hypothesis
     until_notice = until_deletion = -1
     for step in range(steps):
         if looks and step % looks == 0:
             exploration.look()
         run.step()
-        if exploration.mnm.log.noticed > noticed and until_notice < 0:
+        if exploration.changes_noticed > noticed and until_notice < 0:
             until_notice = run.pushed
         if exploration.hypothesis is not held and until_deletion < 0:
             held = exploration.hypothesis
@@ -196,9 +196,9 @@ def person(name: str, seed: int, settle: int, stays: int, kept: Path | None,
            base: str) -> tuple[int, int]:
     """Return the tries of a door while a person stands in it, and the changes noticed then."""
     run = Run.changed(name, seed, settle, kept, base)
-    noticed = run.exploration.mnm.log.noticed
+    noticed = run.exploration.changes_noticed
     _until(run, lambda: False, stays)
-    return run.pushed, run.exploration.mnm.log.noticed - noticed
+    return run.pushed, run.exploration.changes_noticed - noticed
 
 
 def _until(run: Run, done: Callable[[], bool], most: int) -> None:
@@ -212,7 +212,7 @@ def rest(name: str, seed: int, steps: int, kept: Path | None, base: str) -> tupl
     run = Run(name, seed, kept, base)
     runs = run.exploration.mnm.runs.made
     _until(run, lambda: False, steps)
-    return run.hints(), run.exploration.mnm.log.noticed, run.exploration.mnm.runs.made - runs
+    return run.hints(), run.exploration.changes_noticed, run.exploration.mnm.runs.made - runs
 
 
 def most_expected(count: int) -> float:

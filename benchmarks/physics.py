@@ -232,13 +232,13 @@ class Trial:
         self.means = [] if hypothesis is None else [
             mean(self._execute(policy) for _ in range(given.executions))
             for policy in hypothesis.policies if policy.target != self.exploration.home]
-        self.at_rest = self.exploration.mnm.log.noticed
+        self.at_rest = self.exploration.changes_noticed
         self.changes = [self._change(seconds) for seconds in given.changes if hypothesis]
 
     def _change(self, seconds: float) -> Change:
         """Explore for so long with the doors of the next setting."""
         before, now = self._cmps[0], self._cmps[self._robot.change()]
-        known, noticed = self.exploration.mnm.log.noticed, None
+        known, noticed = self.exploration.changes_noticed, None
         tries = touched = 0
         while seconds > 0:
             if self.exploration.closed:    # as the explorer does, by its clock
@@ -249,7 +249,7 @@ class Trial:
             tries += (step.state is not None and step.action != RESET
                       and before.transitions(step.state, step.action)
                       != now.transitions(step.state, step.action))
-            if noticed is None and self.exploration.mnm.log.noticed > known:
+            if noticed is None and self.exploration.changes_noticed > known:
                 noticed = tries
         return Change(tries, noticed, touched)
 

@@ -92,14 +92,14 @@ def run(budget: int, base: str, task: tuple[str, int]) -> list[PolicyTrust]:
         if progress is not None and progress.aim == 'check':
             checks += progress.done < done
             done = progress.done
-        opened = exploration.mnm.log.noticed > exploration.mnm.log.relearnt
-        number = -exploration.mnm.log.noticed if opened else checks
+        opened = exploration.changes_noticed > exploration.changes_relearnt
+        number = -exploration.changes_noticed if opened else checks
         watcher.look('relearning' if opened else 'check', number, before)
         before = number
         if checks == 2 and not changed and not opened:
             simulator.change()
             changed = True
-        if changed and exploration.mnm.log.relearnt and not opened:
+        if changed and exploration.changes_relearnt and not opened:
             break
     return watcher.finished
 

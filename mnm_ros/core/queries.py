@@ -147,6 +147,16 @@ class Queries(PausableTask):
         """Return the ways that are closed, and how often a test move has failed since."""
         return self.mnm.pairs.closed
 
+    @property
+    def changes_noticed(self) -> int:
+        """Return how many changes led to a revision so far."""
+        return self.mnm.log.noticed
+
+    @property
+    def changes_relearnt(self) -> int:
+        """Noticed changes after which the checks found nothing to revise any more."""
+        return self.mnm.log.relearnt
+
     def activity(self, view: View | None = None) -> Activity:
         """
         Return what is being done now, for display.
@@ -261,8 +271,8 @@ class Queries(PausableTask):
             'check_window': 0, 'failures': '', 'failure_threshold': 0.0,
             **(checking.figures() if checking else {}),
             'last_change': self._last_change or '',
-            'changes_noticed': mnm.log.noticed,
-            'changes_relearnt': mnm.log.relearnt,
+            'changes_noticed': self.changes_noticed,
+            'changes_relearnt': self.changes_relearnt,
             'quarantined': ', '.join(self.quarantined),
         }
 

@@ -134,7 +134,7 @@ class Facts:
                    f'{", ".join(certified)}.')
         if exploration.mnm.under_revision:
             yield 'These policies were refuted, and the next ones are still being built.'
-        pending = exploration.mnm.log.noticed - exploration.mnm.log.relearnt
+        pending = exploration.changes_noticed - exploration.changes_relearnt
         if pending > 0:
             yield 'A change was noticed and is not relearnt yet.'
         over = [row.label for row in self.rows() if row.note == 'over the limit']
@@ -167,8 +167,8 @@ class Facts:
              else '' if first else 'not yet'),
             ('known states', str(len(self.policies)) if self.policies else 'none'),
             ('round', str(exploration.diagnostics()['round'])),
-            ('changes', f'{exploration.mnm.log.noticed} noticed, '
-                        f'{exploration.mnm.log.relearnt} relearnt'),
+            ('changes', f'{exploration.changes_noticed} noticed, '
+                        f'{exploration.changes_relearnt} relearnt'),
             ('RESETs that missed home', str(exploration.homing.misses)),
             ('executions at work, beside', f'{work:,}' if work else ''),
             ('moved by others', str(summary.inputs[Relocation])),

@@ -56,8 +56,8 @@ class ReplaySummary:
         if isinstance(made, Observation):
             self.actions[made.action] += 1
         self._take_phase()
-        if exploration.mnm.log.noticed != self.noticed:
-            self.noticed = exploration.mnm.log.noticed
+        if exploration.changes_noticed != self.noticed:
+            self.noticed = exploration.changes_noticed
             self.noticed_at.append(exploration.steps)
         self.events += update.events
         found = len(exploration.hypothesis.targets) if exploration.hypothesis else 0

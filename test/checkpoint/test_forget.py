@@ -39,7 +39,7 @@ def lied_to(folder: Path, log: bool = True) -> tuple[Exploration, int]:
     for _ in range(LIES):
         exploration.observe_work(1, 0, 1, node='/liar')
     drive(exploration, simulator, 150)
-    assert exploration.mnm.log.noticed
+    assert exploration.changes_noticed
     assert store.flush()
     store.close()
     assert steps == KNOWN_BY
@@ -56,7 +56,7 @@ def test_lies_are_taken_back_and_the_rest_is_as_it_was(tmp_path: Path) -> None:
     again, store = restored(tmp_path)
     assert again is not None
     assert not (store.refusals or store.losses() or store.repairs)
-    assert again.mnm.log.noticed == 0 and len(again.hypothesis.policies) == known
+    assert again.changes_noticed == 0 and len(again.hypothesis.policies) == known
     true = Simulator(CORRIDOR, 1).cmp
     assert all(after in dict(true.transitions(state, action)) for state, action, after, _
                in again.history.rows() if action >= 0)
@@ -64,7 +64,7 @@ def test_lies_are_taken_back_and_the_rest_is_as_it_was(tmp_path: Path) -> None:
     store.attach(again, SavedInputs(tmp_path / 'explorer.log.sqlite').number)
     again.lose_place()
     drive(again, keep_on, 200)
-    assert again.mnm.log.noticed == 0
+    assert again.changes_noticed == 0
     assert store.flush()
     store.close()
     assert restored(tmp_path)[0].steps == again.steps

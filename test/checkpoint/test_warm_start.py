@@ -131,7 +131,7 @@ def test_what_is_taken() -> None:
             robot.change()
         action = exploration.next_action()
         exploration.observe(action, robot.step(action))
-        noticed = exploration.mnm.log.noticed
+        noticed = exploration.changes_noticed
     with pytest.raises(CheckpointError, match='no step that could be taken'):
         recollect(log)
     while exploration.next_action() < 0:
@@ -165,15 +165,15 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
 
     go_on(lambda: exploration.steps == strength(600, 3000))
     robot.change()
-    go_on(lambda: exploration.mnm.log.noticed)
+    go_on(lambda: exploration.changes_noticed)
     noticed = exploration.steps
     go_on(lambda: exploration.steps == noticed + 60)    # so that there is something to contradict
-    assert exploration.mnm.log.noticed == 1 and exploration.mnm.log.relearnt == 0
+    assert exploration.changes_noticed == 1 and exploration.changes_relearnt == 0
     robot.change()
     alarms.clear()
     go_on(lambda: alarms)
     go_on(lambda: exploration.steps == alarms[0] + 50)
-    assert exploration.mnm.log.noticed == 1 and exploration.mnm.log.relearnt == 0
+    assert exploration.changes_noticed == 1 and exploration.changes_relearnt == 0
     assert 0 < len(recollect(log).steps) <= 50
 
 

@@ -43,7 +43,7 @@ def test_a_scenario_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     exploration, robot = Exploration(settings(problem)), Simulator(options.scenario)
     play(exploration, robot.step, 3_990)
     assert robot.setting == 0 and 3 in exploration.hypothesis.targets
-    while exploration.mnm.log.relearnt < 1:
+    while exploration.changes_relearnt < 1:
         play(exploration, robot.step, 10)
     assert judge(robot.cmp, exploration.hypothesis, 4.0, 1.0).ok and robot.setting == 1
     known = exploration.hypothesis.targets

@@ -239,7 +239,7 @@ def flat_with_a_closet(opened: int, steps: int, base: str, seed: int,
         settings(Problem(3, RADIUS, 1.0, 0.1), overrides={'base': base}), seed)
     exploration.declare(Declaration({**ends, 9: ((9,), (3, 9), (9,))}))
     rng, here, tried = np.random.default_rng(seed), 0, []
-    while exploration.steps < steps and not exploration.mnm.log.noticed:
+    while exploration.steps < steps and not exploration.changes_noticed:
         action = exploration.next_action()
         works = rng.random() < 0.9
         if (here, action) == (3, 2) and exploration.hypothesis is not None:
@@ -262,7 +262,7 @@ def test_a_blocked_door_is_pushed_rarely_and_its_opening_is_noticed() -> None:
     half = opened // 2
     late = [step for step in tried if half <= step < opened]
     assert 0.0025 * half <= len(late) <= 0.01 * half, len(late)
-    assert exploration.mnm.log.noticed
+    assert exploration.changes_noticed
     assert opened < exploration.steps < opened + 600, exploration.steps
 
 

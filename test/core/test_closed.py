@@ -221,7 +221,7 @@ def test_a_closed_door_is_pushed_less_and_found_open_by_a_look(seed: int) -> Non
         pushed[told] = cut_off, sum(pair in changed for pair in executed)
     assert 3 * pushed[True][0] < pushed[False][0] and pushed[True][1] < pushed[False][1]
     exploration = door.exploration
-    assert exploration.mnm.log.relearnt == 1 and not exploration.revising
+    assert exploration.changes_relearnt == 1 and not exploration.revising
     (closed, looks), = exploration.closed.items()
     assert closed in changed and looks == 0
     assert closed not in door.step(300)

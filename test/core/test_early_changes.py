@@ -93,7 +93,7 @@ def test_a_way_that_closes_early_is_told_and_no_certificate_goes_on_through_it(b
         assert (change.state, change.action) == (1, 0) and change.step is not None
         assert abs(change.step - world.at) <= 150, seed
         # What is known rests on nothing from before: it is proven, and the change relearnt.
-        assert exploration.mnm.log.noticed == exploration.mnm.log.relearnt == 1
+        assert exploration.changes_noticed == exploration.changes_relearnt == 1
         assert {told.trust for told in exploration.trust()} == {Trust.PROVEN}
 
 
@@ -149,7 +149,7 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
     before = {told.policy.target for told in world.exploration.trust(None, view)
               if told.trust is Trust.CERTIFIED}
     assert {1, 2, 3} <= before
-    while not world.exploration.mnm.log.noticed:
+    while not world.exploration.changes_noticed:
         world.step()
     told = {told.policy.target: told for told in world.exploration.trust(None, view)}
     assert told[1].trust is Trust.CERTIFIED
@@ -165,8 +165,8 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
 @pytest.mark.parametrize('later', [0, 40])
 def test_it_goes_on_from_disk_as_it_would_have(base: str, later: int) -> None:
     world = played(base, 1, CLOSES)
-    while not world.exploration.mnm.log.noticed or later:
-        later -= world.exploration.mnm.log.noticed
+    while not world.exploration.changes_noticed or later:
+        later -= world.exploration.changes_noticed
         world.step()
     exploration = world.exploration
     assert exploration.can_snapshot
@@ -198,5 +198,5 @@ def test_without_a_change_hardly_any_certificate_is_dropped(base: str) -> None:
                 kinds = [each.trust for each in world.exploration.trust()]
                 told += kinds.count(Trust.CERTIFIED)
                 doubted += kinds.count(Trust.DOUBTED)
-        assert not world.exploration.mnm.log.noticed
+        assert not world.exploration.changes_noticed
     assert told > strength(50, 100) and doubted <= 0.02 * told

@@ -132,7 +132,7 @@ def test_a_broken_wheel_is_told_with_its_counts_and_since_when() -> None:
 def test_what_has_come_of_a_shortcut() -> None:
     """It is told once the change is relearnt, and is no news for ``status``."""
     exploration = next(
-        exploration for exploration, _ in changed('shortcut', 0) if exploration.mnm.log.relearnt)
+        exploration for exploration, _ in changed('shortcut', 0) if exploration.changes_relearnt)
     last = exploration.events[-1]
     assert (last.step, last.kind, sentence(last.said)) == (
         exploration.steps, 'change', 'the change is relearnt')

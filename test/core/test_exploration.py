@@ -174,11 +174,11 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
             phases.add(exploration.phase.value)
             verdict = judge(simulator.cmp, exploration.hypothesis, 4.0, 1.0) if (
                 exploration.steps % every == 0) else None
-            if verdict and verdict.ok and exploration.mnm.log.relearnt == noticed:
+            if verdict and verdict.ok and exploration.changes_relearnt == noticed:
                 break
         else:
             raise AssertionError(f'setting {setting} not learnt: {exploration.status}')
-        assert exploration.mnm.log.noticed == noticed
+        assert exploration.changes_noticed == noticed
     assert phases == {'building/discovery', 'building/evaluation', 'checking/rediscovery',
                       'checking/evaluation'}
     figures = exploration.diagnostics()
@@ -225,7 +225,7 @@ def test_the_figures_before_while_building_and_in_the_checks() -> None:
     assert sentence(checking['last_change']) == f'step {exploration.events[-1].step}: ' + (
         sentence(exploration.events[-1].said))
     assert exploration.status == exploration.events[-1].said
-    assert exploration.mnm.log.noticed == exploration.mnm.log.notices == 0
+    assert exploration.changes_noticed == exploration.mnm.log.notices == 0
 
 
 def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:

@@ -139,9 +139,9 @@ def test_a_change_is_noticed_and_relearnt(scenario: Scenario, quiet: int) -> Non
     world = World(scenario, 4).explore()
     exploration = world.exploration
     world.go_on(lambda: exploration.steps > quiet)
-    assert exploration.mnm.log.noticed == 0
+    assert exploration.changes_noticed == 0
     world.change()
-    world.go_on(lambda: exploration.mnm.log.relearnt == 1)
+    world.go_on(lambda: exploration.changes_relearnt == 1)
     assert world.right
 
 

@@ -218,7 +218,7 @@ def test_others_have_their_steps_meanwhile() -> None:
     improving = sum(isinstance(said, Improving) for said in doing)
     assert 0.6 * len(doing) < improving < 0.72 * len(doing)
     assert {said.target for said in doing if isinstance(said, Improving)} == {FAR}
-    assert not run.exploration.mnm.log.noticed
+    assert not run.exploration.changes_noticed
     run.exploration.improve_no_more()
     run.explore(1)    # which was asked for
     for _ in range(300):
@@ -264,8 +264,8 @@ def test_a_change_withdraws_what_was_proven_and_it_is_proven_anew() -> None:
     run.exploration.improve(target, strength(0.5, 0.3))
     run.until_proven(target)
     run.simulator.change()
-    noticed = run.exploration.mnm.log.noticed
-    while run.exploration.mnm.log.noticed == noticed:
+    noticed = run.exploration.changes_noticed
+    while run.exploration.changes_noticed == noticed:
         run.explore(1)
     assert not run.proven(target)
     assert any(isinstance(event.said, ToImproveAgain) and event.said.states == (target,)
@@ -287,7 +287,7 @@ def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit(
         assert run.exploration.hypothesis is not None
         return expected_steps(after, run.exploration.hypothesis.policy_for(target))
     run.simulator.change()
-    while not run.exploration.mnm.log.relearnt:
+    while not run.exploration.changes_relearnt:
         run.explore(1)
     assert takes() == target + 2.0    # as it was before, which is good enough
     run.exploration.improve(target, strength(0.5, 0.3))

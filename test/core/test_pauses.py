@@ -118,16 +118,16 @@ def test_a_closed_door_is_not_pushed_again_and_again(seed: int) -> None:
         step()
     for _ in range(1500):
         step()
-    cmp, noticed = simulator.cmp, exploration.mnm.log.noticed
+    cmp, noticed = simulator.cmp, exploration.changes_noticed
     simulator.change()
     pushed: dict[tuple[int, int], list[int]] = {}
     start = exploration.steps
-    while exploration.mnm.log.noticed == noticed and exploration.steps < start + 3000:
+    while exploration.changes_noticed == noticed and exploration.steps < start + 3000:
         here, action = step()
         if here is not None and action >= 0 and cmp.transitions(here, action) != (
                 simulator.cmp.transitions(here, action)):
             pushed.setdefault((here, action), []).append(exploration.steps)
-    assert exploration.mnm.log.noticed > noticed
+    assert exploration.changes_noticed > noticed
     assert max(map(len, pushed.values())) >= 4
     spans = [later - first for times in pushed.values() for first, later in zip(times, times[5:])]
     assert all(span > 20 for span in spans), f'seed {seed}: {pushed}'

@@ -74,7 +74,7 @@ def test_an_exploration_with_ever_other_preferences_comes_to_the_same_end(declar
     assert judge(run.cmp, exploration.hypothesis, 7.0, 1.0).ok
     exploration.prefer(FAR)
     run.explore(300)
-    assert exploration.hypothesis is not None and not exploration.mnm.log.noticed
+    assert exploration.hypothesis is not None and not exploration.changes_noticed
 
 
 def test_what_is_no_state_is_refused() -> None:

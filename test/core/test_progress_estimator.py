@@ -79,7 +79,7 @@ def test_the_story_of_a_change() -> None:
         assert shares == sorted(shares, reverse=True) and len(shares) <= 20
         assert activity.home == 6 and activity.limit == 8.0
     last = heard[-1]
-    assert exploration.hypothesis and exploration.mnm.log.relearnt == 1
+    assert exploration.hypothesis and exploration.changes_relearnt == 1
     assert set(last.expected_steps) == set(exploration.hypothesis.targets)
     assert set(last.lost) == set(known) - set(last.expected_steps) and len(last.lost) > 3
     assert last.expected_steps[6] == 0.0

@@ -48,7 +48,7 @@ def test_from_each_resume_point_it_takes_the_same_way_again() -> None:
         for follower in followers:
             assert follower.next_action() == exploration.next_action()
             assert follower.hypothesis == exploration.hypothesis
-    assert points >= 3 and exploration.mnm.log.noticed == 1
+    assert points >= 3 and exploration.changes_noticed == 1
     for follower in followers:
         assert fingerprint(follower) == fingerprint(exploration)
 

@@ -163,15 +163,15 @@ def test_a_change_met_at_work_is_noticed(options: dict[str, Value]) -> None:
     for _ in range(200):
         flat.simulator.state = door[0]
         exploration.observe_work(*door, flat.simulator.step(door[1]))
-        if exploration.mnm.log.noticed:
+        if exploration.changes_noticed:
             break
-    assert exploration.mnm.log.noticed == 1
+    assert exploration.changes_noticed == 1
     change = next(event.change for event in exploration.events if event.change)
     assert (change.state, change.action) == door and change.step == exploration.steps
     trusts = {told.policy.target: told.trust for told in exploration.trust()}
     assert Trust.DOUBTED in trusts.values()
     exploration.lose_place()
-    while exploration.mnm.log.relearnt < 1:
+    while exploration.changes_relearnt < 1:
         flat.explore(1)
         assert exploration.steps < 100_000
     assert judge(flat.simulator.cmp, exploration.hypothesis, 4.0, 1.0).ok

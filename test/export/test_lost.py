@@ -101,7 +101,7 @@ def test_what_was_certified_when_a_door_closed_is_lost_though_it_was_never_known
     certified = {told.policy.target for told in exploration.trust()
                  if told.trust is Trust.CERTIFIED}
     simulator.change()
-    while exploration.mnm.log.noticed == 0:
+    while exploration.changes_noticed == 0:
         play(exploration, simulator.step, 1)
     point, number = exploration.to_state(), len(heard)
     while exploration.hypothesis is None:

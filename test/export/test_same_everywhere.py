@@ -121,7 +121,7 @@ def lost(run: Run) -> None:
 def relearnt(run: Run) -> None:
     """Close the door; stop some time after that was relearnt."""
     lost(run)
-    run.until(lambda: run.exploration.mnm.log.relearnt)
+    run.until(lambda: run.exploration.changes_relearnt)
     run.steps(100)
 
 

@@ -101,7 +101,7 @@ def test_all_places_are_learnt_and_so_is_the_closed_passage(ring: Scenario) -> N
     assert exploration.steps < ring.settings[0].until
     if strength(True, False):
         robot.change()    # else the passage closes after all of these steps
-    while exploration.mnm.log.relearnt < 1:
+    while exploration.changes_relearnt < 1:
         play(exploration, robot.step, 10)
     assert robot.setting == 1
     assert judge(robot.cmp, exploration.hypothesis, ring.radius, 1.0).ok

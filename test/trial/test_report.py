@@ -76,7 +76,7 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     store.begin_generation(0, None)
     exploration.listeners.append(InputListener(store.append))
     first = 0
-    while not exploration.mnm.log.relearnt:
+    while not exploration.changes_relearnt:
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
         if not first and exploration.hypothesis:
@@ -120,7 +120,7 @@ def test_the_replay_ends_where_the_exploration_did(trial: Trial, summary: Replay
     for (_, action), seen in trial.simulator.counts.items():
         played[action] += sum(seen.values())
     assert summary.actions == played and RESET in played
-    assert summary.exploration.mnm.log.noticed == trial.exploration.mnm.log.noticed >= 1
+    assert summary.exploration.changes_noticed == trial.exploration.changes_noticed >= 1
 
 
 def test_it_is_told_what_each_of_several_robots_has_made(
