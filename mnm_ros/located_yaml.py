@@ -70,6 +70,10 @@ class Entry:
         self._plain = plain    # neither quotes nor a tag
         self.size = 1
 
+    def without_entries(self) -> Entry:
+        """Return an empty mapping in the place of this value."""
+        return Entry(self._path, self.line, [], dict)
+
     def add(self, entry: Entry) -> None:
         """Put an entry at the end of a list, or a key or a value at the end of a mapping."""
         self.content.append(entry)

@@ -118,7 +118,7 @@ def read_building(path: Path, root: Entry) -> PlaceGraph:
     system = _text(top['coordinate_system'][1]) if 'coordinate_system' in top else _PIXELS
     if system not in (_PIXELS, _METRES):
         raise top['coordinate_system'][1].error(
-            f"coordinate_system is '{system}', expected {_PIXELS} or {_METRES}")
+            f"coordinate_system is '{system[:40]}', expected {_PIXELS} or {_METRES}")
     found, remarks = _Lanes(path, numbers=LaneNumbers(building=True)), list[str]()
     levels = [*_levels(root)]
     lowest = min((graph for _, keys in levels for graph in _graphs(keys)), default=0)
@@ -255,7 +255,7 @@ def _listed(entry: Entry, least: int, what: str) -> list[Entry]:
     found = entry.sequence(what)
     if not least <= len(found) <= least + 1:
         raise entry.error(f'found {len(found)} values, expected {what}')
-    return found if len(found) > least else [*found, Entry(Path(), entry.line, [], dict)]
+    return found if len(found) > least else [*found, entry.without_entries()]
 
 
 def _vertex(entry: Entry, inside: range) -> int:

@@ -183,6 +183,24 @@ def test_a_long_way_round_of_another_planner(peer: Peer) -> None:
     node.destroy_node()
 
 
+def test_a_goal_ends_when_a_new_map_closes_its_way(
+        nav2: Nav2, mover: Nav2Mover, peer: Peer) -> None:
+    mover.start(LEG, fix(0.0))
+    nav2.respond(True)
+    mover.obstruct()
+    assert mover.update(fix(1.0)) is None and len(nav2.cancelled) == 1
+    nav2.cancelled[-1].set_result(None)
+    assert mover.update(fix(1.1)) is Outcome.OBSTRUCTED
+    node = Node('driver', context=peer.context)
+    other = GoalMover(node, LIMITS, 2.0, 0.5)
+    other.start(LEG, fix(0.0))
+    other.obstruct()
+    assert other.update(fix(1.0)) is Outcome.OBSTRUCTED
+    other.start(RETREAT, fix(1.0))
+    assert other.update(fix(1.1, 0.2)) is None
+    node.destroy_node()
+
+
 def test_a_timeout_counts_if_nav2_is_there(nav2: Nav2, mover: Nav2Mover) -> None:
     mover.start(LEG, fix(0.0))
     nav2.respond(True)

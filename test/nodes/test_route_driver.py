@@ -135,8 +135,10 @@ def test_a_map_that_closes_the_edge_under_way_ends_the_move(
     robot.peer.wait_for(lambda: robot.platform.x > 0.3, 'the robot to be on the way')
     pixels[20::60] = [100] * 60    # at x = 1, between dock and hall
     robot.platform.publish_map(60, 60, 0.1, -1.0, -2.0, pixels)
-    robot.peer.wait_for(lambda: robot.answers(seq), 'the answer')
-    assert robot.answers(seq) == [DOCK] and robot.outcomes[-1].startswith('to hall: obstructed')
+    robot.peer.wait_for(
+        lambda: robot.answers(seq) and robot.outcomes[-1].startswith('to hall'), 'the answer')
+    assert robot.answers(seq) == [DOCK]
+    assert robot.outcomes[-1] == 'to hall: obstructed, in state 1'
     assert robot.platform.x < 0.8
     assert go(robot, DOCK, HALL) == (DOCK, 'to hall: blocked, in state 1')
 

@@ -255,7 +255,9 @@ def test_a_name_that_cannot_be_used_is_left_out_and_that_is_said(written: Any, n
     (NAVIGATION, '[9, 7,', '[9, x,', 'expected a coordinate'),
     (BUILDING, 'reference_image', 'web_mercator', "coordinate_system is 'web_mercator', expected"),
     (BUILDING, '[1, 3, {distance', '[1, 1, {distance', 'a measurement of no length'),
-    (BUILDING, 'distance: [3, 10]', 'length: [3, 10]', 'distance is missing')])
+    (BUILDING, 'distance: [3, 10]', 'length: [3, 10]', 'graph.yaml:.*: distance is missing'),
+    (BUILDING, '[1, 3, {distance: [3, 10]}]', '[1, 3]', 'graph.yaml:.*: distance is missing'),
+    (BUILDING, 'reference_image', 'x' * 5000, f"coordinate_system is '{'x' * 40}', expected")])
 def test_bad_yaml_is_refused_by_line(
         written: Any, text: str, old: str, new: str, error: str) -> None:
     assert text.count(old) == 1
