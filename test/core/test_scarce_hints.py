@@ -103,6 +103,7 @@ def test_soon_doubted_and_led_another_way(seed: int) -> None:
     assert all(map(run.leads, range(1, 10))), f'seed {seed}'
     assert any(isinstance(event.said, WaysReplaced) for event in run.events)
     assert not any(isinstance(event.said, StatesDeleted) for event in run.events)
+    assert run.exploration.changes_relearnt == run.exploration.changes_noticed == 1
     assert run.pushed < 60, f'seed {seed}: pushed {run.pushed} times'
     run.closed = False
     assert run.until(HintWithdrawn, 1500), f'seed {seed}'

@@ -72,6 +72,11 @@ class ChangeLog:
         """Report whether a closed pair leads on again."""
         self.tell((WayOpen if news is News.OPEN else WayStillClosed)(round_number, *pair))
 
+    def revise(self) -> None:
+        """Record a change that was suspected alone, and is relearnt: other ways are taken."""
+        self.noticed += 1
+        self.relearnt += 1
+
     def settle(self) -> None:
         """Record that nothing is at odds with the hypothesis any more."""
         self.relearnt = self.noticed

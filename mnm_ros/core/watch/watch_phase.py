@@ -477,8 +477,11 @@ class WatchPhase(CheckingPhase):
         """Take the ways that were found around what is suspected."""
         found = {policy.target: policy for policy in self.base.policies
                  if policy.target in self._sought}
-        self._take({policy.target: found[policy.target] for policy in self.policies
-                    if policy.target in found and not policy.same_as(found[policy.target])})
+        ways = {policy.target: found[policy.target] for policy in self.policies
+                if policy.target in found and not policy.same_as(found[policy.target])}
+        self._take(ways)
+        if ways and not self.doubts.sought(self.policies):
+            self.round.log.revise()
 
     def _take(self, ways: Mapping[int, Policy]) -> None:
         """Take other ways to states, by target."""
