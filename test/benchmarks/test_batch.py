@@ -27,7 +27,7 @@ from tiers import strength
 
 BENCHMARKS = Path(batch.__file__).parent
 TASKS = [(letter, number) for letter in 'ab' for number in range(3)]
-PROMISE = ['--families', 'corridor', 'confusing_chain', '--trials', '4', '--radius',
+PROMISE = ['--families', 'corridor', 'confusing_chain', '--trials', '3', '--radius',
            strength('2', '2.5')]
 
 
@@ -149,13 +149,13 @@ def test_a_run_that_is_killed_goes_on(tmp_path: Path, capsys: pytest.CaptureFixt
         process.send_signal(signal.SIGKILL)
         process.wait()
     kept = other.read_text().splitlines()
-    assert 3 <= len(kept) < 9
+    assert 3 <= len(kept) < 7
     deadline = time.monotonic() + 240
     while any(alive(pid) for pid in children):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert promise.main([*PROMISE, '--jobs', '1', '--output', str(other)]) == 0
-    assert f'{len(kept) - 1} of 8 trials are in {other}' in capsys.readouterr().err
+    assert f'{len(kept) - 1} of 6 trials are in {other}' in capsys.readouterr().err
     assert promise.main([*PROMISE, '--jobs', '1', '--output', str(one)]) == 0
     assert one.read_bytes() == other.read_bytes()
 

@@ -21,7 +21,7 @@ import references
 from references import Configuration
 from tiers import strength, thorough
 
-TAIL, LIMIT = strength((1500, 4000), (5000, 20_000))
+TAIL, LIMIT = strength((1500, 2000), (5000, 20_000))
 SHORT = Configuration(tail=TAIL, limit=LIMIT)
 
 

@@ -17,6 +17,7 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
 from pages import blocks, DOCS, ROOT
 import pytest
+from tiers import strength
 
 SCENARIO = DOCS / 'tutorials' / 'first_exploration.md'
 ROBOT = DOCS / 'tutorials' / 'your_robot.md'
@@ -41,8 +42,10 @@ def test_a_scenario_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert options.goal is not None and options.goal.changes == 1
     problem = Problem(len(options.scenario.actions), radius=4.0, epsilon=1.0, delta=0.1)
     exploration, robot = Exploration(settings(problem)), Simulator(options.scenario)
-    play(exploration, robot.step, 3_990)
+    play(exploration, robot.step, strength(1_500, 3_990))
     assert robot.setting == 0 and 3 in exploration.hypothesis.targets
+    if strength(True, False):
+        robot.change()    # else the door closes soon
     while exploration.changes_relearnt < 1:
         play(exploration, robot.step, 10)
     assert judge(robot.cmp, exploration.hypothesis, 4.0, 1.0).ok and robot.setting == 1

@@ -259,7 +259,7 @@ class LuckSeeker:
     def fooled(self) -> bool:
         """Return whether anything over the limit is certified or proven at any time."""
         self.flat.explore(1)
-        for _ in range(60):
+        for _ in range(strength(40, 60)):
             self._work()
             if self._wrong() or self._explore():
                 return True

@@ -326,7 +326,7 @@ def test_an_example_runs_from_a_clone(tmp_path: Path, example: str) -> None:
 def test_programs_take_a_base_of_another_module(
         program: ModuleType, words: list[str], said: str,
         capsys: pytest.CaptureFixture) -> None:
-    program.main(['--base', BASE, *words])
+    program.main(['--base', BASE, '--jobs', '1', *words])
     assert said in capsys.readouterr().out
 
 
