@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 from mnm_ros.core import Event, RESET, settings, Trust
@@ -36,11 +37,12 @@ class Run:
         self._graph, self._rng, self.here = graph, random.Random(seed), 0
         self.closed, self.pushed = False, 0
         actions = max(map(len, graph.values()))
-        self.exploration = Exploration(settings(Problem(
+        self._settings = lambda: settings(Problem(
             actions, 1.3 * depth(graph) + 1, 1.0, 0.1, Support(Declaration({
                 place: tuple((others[action], place) if action < len(others) else ()
                              for action in range(actions))
-                for place, others in graph.items()})))), seed)
+                for place, others in graph.items()}))))
+        self.exploration = Exploration(self._settings(), seed)
         self.events: list[Event] = []
         self.exploration.on_event(self.events.append)
 
@@ -69,6 +71,11 @@ class Run:
                 return True
             self.step()
         return False
+
+    def resumed(self) -> Exploration:
+        """Return the exploration as a restart makes it."""
+        point = json.loads(json.dumps(self.exploration.to_state()))
+        return Exploration(self._settings(), self.exploration.seed, point)
 
     def leads(self, target: int) -> bool:
         """Return whether the policy to a target leads there if no move fails."""
@@ -107,6 +114,22 @@ def test_soon_doubted_and_led_another_way(seed: int) -> None:
     assert run.pushed < 60, f'seed {seed}: pushed {run.pushed} times'
     run.closed = False
     assert run.until(HintWithdrawn, 1500), f'seed {seed}'
+
+
+def test_a_restart_goes_on_to_seek_the_other_ways() -> None:
+    run = Run(LADDER, 0)
+    run.until_closed()
+    assert run.until(HintRaised, 1500)
+    for _ in range(40):
+        run.step()
+        other, same = run.resumed(), run.exploration
+        assert other.next_action() == same.next_action()
+    for _ in range(200):    # the two see the same
+        action = same.next_action()
+        assert other.next_action() == action
+        run.step()
+        other.observe(action, run.here)
+    assert all(map(run.leads, range(1, 10)))
 
 
 def test_without_another_way_attempts_decide() -> None:
