@@ -118,6 +118,7 @@ def _context() -> Context:
     return _anchors[len(_peers)].context
 
 
+@wraps(Node.__init__)
 def _remember(node: Node, *arguments: Any, **named: Any) -> None:
     _make_node(node, *arguments, **named)
     _made.add(node)
