@@ -133,9 +133,9 @@ def _sentence(text: str) -> str:
     """Return what has happened without numbers of states, which the picture shows."""
     text = re.sub(r'^(round \d+|home is state \d+)[:,] ', '', text)
     text = re.sub(r'action (\d) in state \d+', lambda found: f'"{ACTIONS[int(found[1])]}"', text)
-    return re.sub(r'states? (\d+(?:, \d+)*)', lambda found: (
+    return re.sub(r'states? (\d+(?:, \d+)*)(?: and (\d+) more)?', lambda found: (
         lambda count: f'{count} places' if count > 1 else 'a place')(
-            found[1].count(',') + 1), text)
+            found[1].count(',') + 1 + int(found[2] or 0)), text)
 
 
 def draw(frames: Sequence[Frame]) -> list[Image.Image]:
