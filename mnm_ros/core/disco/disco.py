@@ -325,8 +325,9 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     def leave_closed(self, pairs: Collection[Pair]) -> None:
         self.sampling.leave_closed(pairs)
-        self.certifier.leave_closed(pairs)
-        self._outdated = True
+        if self.certifier.examiner.closed != tuple(pairs):    # else a plan would find the same
+            self.certifier.leave_closed(pairs)
+            self._outdated = True
 
     def better(self, policy: Policy) -> Policy | None:
         return self.certifier.better(policy)
