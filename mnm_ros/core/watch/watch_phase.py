@@ -351,7 +351,9 @@ class WatchPhase(CheckingPhase):
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
-        over, waits = self._rediscovery.turn_over(), self._would_not_wait()
+        over = self._rediscovery.turn_over()
+        # What is asked of a run that is interrupted then counts as broken off.
+        waits = not over and self._would_not_wait()
         if not over and not waits:
             if self._pairs.shut:    # asked where no interruption follows on what was asked
                 self._delete_cut_off()
