@@ -44,7 +44,7 @@ pair was, which has its part of the delta.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 import math
 
@@ -82,14 +82,40 @@ class News(Enum):
     STILL_CLOSED = 'still closed'
 
 
+@dataclass(frozen=True)
+class _Usual:
+    """
+    What a pair did before it began to fail.
+
+    :ivar end: its usual successor; worked: how often it led there, of so many executions.
+    """
+
+    end: int | None
+    worked: int
+    executions: int
+
+    @property
+    def chance_to_fail(self) -> float:
+        """Return the chance that it fails next."""
+        return (max(0, self.executions - self.worked) + _PRIOR) / (self.executions + 1)
+
+
+@dataclass
+class _Failures:
+    """How often a pair has failed in a row."""
+
+    usual: _Usual
+    times: int = 0
+
+
 @dataclass
 class _Row:
     """
     A pair that is not normal.
 
     :ivar worked: executions that worked, less the others, since it is suspected.
-    :ivar scarce: whether it is suspected after few executions that worked; rests: whether
-        it may get a pause; usual: what a ``scarce`` one did before, see ``_Failures``.
+    :ivar usual: what it did before it failed if that was little; else None.
+    :ivar rests: whether it may get a pause.
     :ivar pause: steps of its last pause, and left: of these, still to come; None if it is over,
         and the pair was executed since.
     :ivar breaks_off: whether an attempt is broken off before the pair while it rests.
@@ -99,32 +125,22 @@ class _Row:
 
     status: Status
     worked: int = 0
-    scarce: bool = False
+    usual: _Usual | None = None
     rests: bool = True
-    usual: tuple[int | None, int, int] | None = None
     pause: int = 0
     left: int | None = None
     breaks_off: bool = False
     rechecks: int = 0
     tries: int = 0
 
+    @property
+    def scarce(self) -> bool:
+        """Whether other ways than the pair are sought."""
+        return self.usual is not None and self.rests
+
     def end_pauses(self) -> None:
         """Let the pair be tried as any other."""
         self.pause, self.left, self.breaks_off = 0, None, False
-
-
-@dataclass
-class _Failures:
-    """
-    What a pair did before it began to fail, and how often it has failed since.
-
-    :ivar end: its usual successor; worked: how often it led there, of so many executions.
-    """
-
-    end: int | None
-    worked: int
-    executions: int
-    times: int = 0
 
 
 class PairWatch:
@@ -213,29 +229,26 @@ class PairWatch:
         row = self._rows.get(pair)
         # After few executions that worked, some that fail are soon the usual ones.
         failing = self._failing.get(pair) or _Failures(
-            *(row and row.usual or (end, worked, executions - 1)))
-        if next_state == failing.end:
+            row and row.usual or _Usual(end, worked, executions - 1))
+        before, scarce = failing.usual, failing.usual.executions < _EXECUTIONS
+        if next_state == before.end:
             self._failing.pop(pair, None)
             return news or self._worked(pair)
         failing.times += 1
         self._failing[pair] = failing
         if row is not None:
             row.left, row.worked = None, max(0, row.worked - 1)
-        before, scarce = failing.executions, failing.executions < _EXECUTIONS
-        if before < _SCARCE or scarce and failing.times < _FAILURES:
-            return news
-        chance = _chance_to_fail(before, failing.worked)
-        if chance > _MOST_FAILING:
+        if before.executions < _SCARCE or scarce and failing.times < _FAILURES or (
+                before.chance_to_fail > _MOST_FAILING):
             return news
         if self.status(pair) is not Status.SUSPECTED and (
-                scarce or _is_rare(failing.times, before, failing.worked)):
+                scarce or _is_rare(failing.times, before)):
             row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
-            row.status, row.scarce = Status.SUSPECTED, scarce
-            row.usual = (failing.end, failing.worked, before) if scarce else None
+            row.status, row.usual = Status.SUSPECTED, before if scarce else None
             news = News.SUSPECTED
         # A pair that leads on at last is tried again at once.
-        if rests and failing.end != pair[0] and (row is None or row.rests):
-            self._rest(pair, -failing.times * math.log(chance))
+        if rests and before.end != pair[0] and (row is None or row.rests):
+            self._rest(pair, -failing.times * math.log(before.chance_to_fail))
         return news
 
     def executed(self, pair: Pair, next_state: int) -> News | None:
@@ -271,7 +284,7 @@ class PairWatch:
         for pair in self.scarce:
             row = self._rows[pair]
             row.end_pauses()
-            row.scarce = row.rests = False
+            row.rests = False
 
     def end_pauses(self) -> None:
         """Let all pairs be tried as any other, but closed ones."""
@@ -329,13 +342,8 @@ class PairWatch:
             min(2 * (row.pause or _FIRST // 2), longest))
 
 
-def _is_rare(times: int, before: int, worked: int) -> bool:
-    """Return whether a pair that worked so often before hardly fails so many times in a row."""
-    failed = max(0, before - worked) + _PRIOR
+def _is_rare(times: int, before: _Usual) -> bool:
+    """Return whether a pair hardly fails so many times in a row."""
     return times >= _FEWEST and -math.fsum(
-        math.log((failed + i) / (before + 1 + i)) for i in range(times)) >= _RARE
-
-
-def _chance_to_fail(before: int, worked: int) -> float:
-    """Return the chance to fail of a pair that worked so often before."""
-    return (max(0, before - worked) + _PRIOR) / (before + 1)
+        math.log(replace(before, executions=before.executions + i).chance_to_fail)
+        for i in range(times)) >= _RARE
