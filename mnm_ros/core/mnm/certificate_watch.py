@@ -18,7 +18,7 @@ from typing import Any
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import provisional_of
-from mnm_ros.core.model.counts import in_a_row, Pair
+from mnm_ros.core.model.counts import Pair
 
 WAITED, EVERY, LOOK_EVERY = 150, 40, 20    # steps
 ALARMED = 100    # failures in a row, which raise the alarm of a pair that has ever led on
@@ -53,7 +53,8 @@ class CertificateWatch:
             assert pair is not None
             waited, self._last[pair] = self._step - self._last[pair], self._step
             # After many failures, to fail is usual.
-            failed = in_a_row(self._failing, pair, next_state == self._end(pair, transitions))
+            worked = next_state == self._end(pair, transitions)
+            failed = self._failing[pair] = 0 if worked else self._failing.get(pair, 0) + 1
             if failed > ALARMED:    # without an alarm, so that it never led there
                 del self._ends[pair], self._failing[pair]
             elif failed > 1 or failed and waited >= WAITED:

@@ -35,15 +35,6 @@ def chance(arrived: int, executed: int) -> float:
     return (arrived + 0.5) / (executed + 1)
 
 
-def in_a_row(failing: dict[Pair, int], pair: Pair, worked: bool) -> int:
-    """Count an execution in ``failing``; return how often the pair has failed in a row now."""
-    if worked:
-        failing.pop(pair, None)
-        return 0
-    failing[pair] = failing.get(pair, 0) + 1
-    return failing[pair]
-
-
 class Counts:
     """Transition counts of the pairs (state, action) met so far; nothing is sized in advance."""
 
