@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mnm_ros.core.errors import MessageError
 from mnm_ros.core.progress.json_values import load
-from mnm_ros.core.progress.said import InWords, known_said, Reason, Said
+from mnm_ros.core.progress.said import as_said, known_said, Reason
 from mnm_ros.messages.hearing import MOST_SAID, plain
 from mnm_ros.messages.layout import check_type, pair
 from mnm_ros.protocol.exchange import Command
@@ -116,8 +116,8 @@ def encode_step_report(report: StepReport) -> String:
 
 def encode_reason(reason: Reason) -> String:
     """Return the message for ``rest/reason``."""
-    said = InWords(reason) if reason and isinstance(reason, str) else reason
-    return String(data=json.dumps(said.to_plain()) if isinstance(said, Said) else '')
+    said = as_said(reason)
+    return String(data='' if said is None else json.dumps(said.to_plain()))
 
 
 def decode_reason(message: String) -> Reason:

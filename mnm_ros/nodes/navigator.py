@@ -14,7 +14,7 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.progress.said import InWords, Reason, RobotRests, Said, WorkComesFirst
+from mnm_ros.core.progress.said import as_said, Reason, RobotRests, WorkComesFirst
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
@@ -160,9 +160,9 @@ class Navigator(Node):
             return 'the node is ending'
         if self._stopped and self.count_publishers(self._stops.topic_name):
             return STOPPED
-        rest = self._rest if self.count_publishers(self._rests.topic_name) else ''
+        rest = as_said(self._rest if self.count_publishers(self._rests.topic_name) else '')
         if rest and not (self._given['goals_at_rest'] or isinstance(rest, WorkComesFirst)):
-            return RobotRests(rest if isinstance(rest, Said) else InWords(rest))
+            return RobotRests(rest)
         return self._learnt.refusal(
             goal.target, Trust(goal.least_trust or self._given['least_trust']))
 
