@@ -158,15 +158,16 @@ def described_beside(log: Path) -> RobotDescription:
         raise CheckpointError(f'{path} cannot be read: {error}') from None
 
 
-def check_same_graph(log: Path, described: RobotDescription) -> None:
+def check_same_graph(log: Path, described: RobotDescription) -> bool:
     """
     Check that the places and ways of a log have the same numbers in a description.
 
+    :returns: whether anything is known of the log beside its steps.
     :raises CheckpointError: if they do not, or if that is not known.
     """
     before = described_beside(log)
     if not (before.moves or described.moves):
-        return
+        return before is not UNDESCRIBED
     change = GraphChange.between(before, described)
     if change is None:
         graph, other = (log, 'the robot side') if before.moves else ('the robot side', log)
@@ -178,6 +179,7 @@ def check_same_graph(log: Path, described: RobotDescription) -> None:
             f'{log} is of another graph than the robot side ({change.text}), expected the same '
             'graph; what is the same counts on if checkpoint_dir is a copy of the folder of the '
             'log')
+    return True
 
 
 def kept_beside(log: Path) -> Path:

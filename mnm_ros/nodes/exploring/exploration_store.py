@@ -440,9 +440,9 @@ class ExplorationStore:
                 raise CheckpointError(
                     'it would be set aside there, expected another folder than '
                     'checkpoint_dir')
-            check_same_graph(path, described)
+            known = check_same_graph(path, described)
             found, self.identity[KEY] = warm_start(path, self.identity, ending)
-            if described_beside(path) is UNDESCRIBED:
+            if not known:
                 self._unchecked = path, found
                 self._node.get_logger().warning(
                     f"parameter 'warm_start': {kept_beside(path)} is missing, so that nobody can "
