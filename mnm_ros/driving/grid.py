@@ -259,8 +259,7 @@ class Ways:
         To go back to the centre would lead on against it. None if the centre is not ahead, or if
         the robot is in another cell.
         """
-        (x, y), course = self.grid.centre(cell), 1 if forward else -1
-        ahead = (x - pose.x) * math.cos(pose.yaw) + (y - pose.y) * math.sin(pose.yaw)
+        course, ahead = 1 if forward else -1, pose.ahead(self.grid.centre(cell))
         room = -self.grid.distance_beyond(cell, pose.x, pose.y)
         if room <= 0 or course * ahead <= _OFF * self.grid.cell_size:
             return None
@@ -324,7 +323,7 @@ class Ways:
         """
         along, up = math.cos(pose.yaw), math.sin(pose.yaw)
         (x, y), end, size = pose[:2], self.grid.centre(there), self.grid.cell_size
-        radius = along * (end[0] - x) + up * (end[1] - y)
+        radius = pose.ahead(end)
         beside = math.sqrt(max(0.0, math.dist((x, y), end) ** 2 - radius ** 2))
         if not _TIGHT * size <= radius <= size / 2 or beside < size / 2:
             return (), 0.0

@@ -28,6 +28,11 @@ class Pose(NamedTuple):
     y: float
     yaw: float
 
+    def ahead(self, point: tuple[float, float]) -> float:
+        """Return how far ahead a point lies, in m; below 0 behind the robot."""
+        x, y = point
+        return (x - self.x) * math.cos(self.yaw) + (y - self.y) * math.sin(self.yaw)
+
     def moved(self, distance: float, turn: float) -> Pose:
         """Return the pose after an arc: ``distance`` in m, on which the yaw grows by ``turn``."""
         half = turn / 2

@@ -233,9 +233,9 @@ class EdgeMove(Maneuver):
             return None    # the map closes the way back, too
         x, y = self._routes.zones.centre(self.edge.start)
         far = math.dist((x, y), pose[:2])
-        ahead = (x - pose.x) * math.cos(pose.yaw) + (y - pose.y) * math.sin(pose.yaw)
         left = self._routes.graph.zone(self.edge.start) - far
-        if left > 0 and ahead > 0 and self._steers:    # beyond what has held it up at the corner
+        if left > 0 and pose.ahead((x, y)) > 0 and self._steers:
+            # The start is beyond what has held it up at the corner.
             self._retreating = True
             away = pose.moved(-min(_CLEAR, left), 0.0)
             return self._routes.leg(self.edge.start, pose)._replace(
