@@ -36,7 +36,7 @@ def test_while_building_it_can_be_resumed_before_the_first_step_only() -> None:
     machine.observe(RESET, HOME)
     assert machine.can_snapshot is True and machine.runs.made == 1
     other = mnm(Script(rest=lambda: ScriptedBase(0)), resume=machine.to_state())
-    assert other.runs.made == 1    # the run under way is begun anew, and counted once
+    assert other.runs.made == 1    # the run under way begins again, and is counted once
     machine.observe(RESET, HOME)
     assert machine.can_snapshot is False
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Why the robot has to rest: what its battery and the time of day say, and how that is told."""
+"""Why the robot has to rest, by its battery and the time of day, and the topics that say so."""
 
 from __future__ import annotations
 
