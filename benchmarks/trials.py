@@ -19,6 +19,7 @@ from families import draw, FAMILIES
 from incidents import INCIDENTS, Incidents, Player
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.mnm.checking_phase import Decided
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.declaration import Declaration
@@ -207,7 +208,7 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
     world: _World = simulator
     interrupted: Union[Player, Robots] = player
 
-    def tell(said: Said, *about: object) -> None:
+    def tell(said: Said) -> None:
         outcome.log.append(f'{world.steps:>9} {sentence(said)}')
     try:
         if configuration.alone:
@@ -225,15 +226,23 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
             _Exploration(family, world, single, lambda: player.step(single), resolved.problem,
                          explorer_seed, configuration, outcome, tell).run()
         else:
-            mnm = new_mnm(resolved, explorer_seed, tell)
-            _Exploration(family, world, mnm, lambda: player.step(mnm), resolved.problem,
-                         explorer_seed, configuration, outcome, tell).run()
+            mnm = new_mnm(resolved, explorer_seed)
+            _Exploration(family, world, mnm, lambda: _step(player, mnm, tell),
+                         resolved.problem, explorer_seed, configuration, outcome, tell).run()
     except Exception:  # a crash is a result, and must not end the other trials
         outcome.end = 'crashed'
         outcome.log += traceback.format_exc().splitlines()
     outcome.steps, outcome.setting = world.steps, world.setting
     outcome.interruptions = interrupted.interruptions
     return outcome
+
+
+def _step(player: Player, mnm: Mnm, tell: Callable[[Said], None]) -> None:
+    """Let MNM make a step, and report what it has decided."""
+    player.step(mnm)
+    for each in mnm.log.take():
+        if isinstance(each, Decided):
+            tell(each.said)
 
 
 def declaration(scenario: Scenario, kind: str, seed: int) -> Declaration:

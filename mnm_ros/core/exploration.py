@@ -32,12 +32,14 @@ from mnm_ros.core.inputs import (
 )
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
+from mnm_ros.core.mnm.checking_phase import ChangeNoticed, Decided
 from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.history import History
 from mnm_ros.core.model.integers import as_action, as_state
+from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.events import begun, begun_together, Event, MovesChange, PairChange
@@ -83,16 +85,13 @@ class Exploration(Queries):
         point = None if resume is None else _point(resume)
         self.settings, self.seed = settings, seed
         self.recollection = recollection
-        self.mnm = new_mnm(settings, seed, self._decided, point and point['mnm'], recollection)
+        self.mnm = new_mnm(settings, seed, point and point['mnm'], recollection)
         self.homing = Homing(self.mnm.home)
         self.problem = replace(settings.problem, support=self.mnm.support)
         self.history = History()
         self._watch = SourceWatch()
         self._audit = Audit(self.mnm, self.history.counts)
         self._estimator = ProgressEstimator(self.mnm, settings.problem)
-        self.mnm.log.on_notice = lambda: self._estimator.noticed(
-            self.steps, self.history.next_states)
-        self.mnm.log.on_outdated = self._outdate
         self._epoch = self.mnm.log.notices, self.mnm.round
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
@@ -277,6 +276,7 @@ class Exploration(Queries):
                 self.next_action()
             made = replace(made, asked=self._open)
             self._take_other(made)
+        self._hear(before)
         self._weigh(made, here)
         if isinstance(made, PLACING):
             self._open = None
@@ -351,11 +351,13 @@ class Exploration(Queries):
     def _contradicted(self, found: Finding) -> None:
         """Say that a source contradicts another one, and begin again without it if need be."""
         what = found.source, found.reference, *found.pair
-        self._decided(SourceQuarantined(*what, self.sources[found.source]) if found.quarantined
-                      else SourceContradicts(*what), 'source')
+        self._decided(Decided(
+            SourceQuarantined(*what, self.sources[found.source]) if found.quarantined
+            else SourceContradicts(*what), 'source'))
         if found.quarantined and self.home is not None:
             self.history.keep_only(self._watch.quarantined.values())
             self.mnm.begin_again(Recollection(self.home, self.recorded))
+            self._hear(self.hypothesis)
 
     def _take_work(self, made: WorkObservation) -> None:
         state, action, after = made.state, made.action, made.after
@@ -368,18 +370,24 @@ class Exploration(Queries):
         if not self.mnm.support.forbids(state, action):    # where nothing is to be learnt
             self.mnm.observe_work(state, action, after)
 
-    def _outdate(self, state: int | None, action: int | None) -> None:
-        self.history.outdate(state, action)
-        self._watch.change(state, action)
-        self._outdated_since.append((state, action))
+    def _hear(self, held: Hypothesis | None) -> None:
+        """Take in what MNM has decided since, with the hypothesis that it held before."""
+        for each in self.mnm.log.take():
+            if isinstance(each, Decided):
+                self._decided(each)
+            elif isinstance(each, ChangeNoticed):
+                self._estimator.noticed(self.steps, held, self.history.next_states)
+            else:
+                self.history.outdate(each.state, each.action)
+                self._watch.change(each.state, each.action)
+                self._outdated_since.append((each.state, each.action))
 
-    def _decided(self, said: Said, kind: str = 'decision',
-                 change: PairChange | MovesChange | None = None) -> None:
-        self._news, self._last_change = said, AtStep(self.steps, said)
-        moves = change if isinstance(change, MovesChange) else None
-        pair = change if isinstance(change, PairChange) else None
+    def _decided(self, made: Decided) -> None:
+        self._news, self._last_change = made.said, AtStep(self.steps, made.said)
+        moves = made.change if isinstance(made.change, MovesChange) else None
+        pair = made.change if isinstance(made.change, PairChange) else None
         self._happened(Event(
-            self.steps, '', kind, said=said,
+            self.steps, '', made.kind, said=made.said,
             change=pair and replace(pair, step=begun(pair, self.history.latest())),
             moves=moves and begun_together(moves, self.history.latest())))
 

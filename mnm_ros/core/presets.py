@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 import inspect
 from itertools import chain
@@ -252,10 +252,9 @@ def new_base(resolved: Settings, home: int, seed: int = 0) -> BaseAlgorithm:
 
 
 def new_mnm(resolved: Settings, seed: int = 0,
-            on_event: Callable[..., None] = lambda *told: None,
             resume: Mapping[str, Any] | None = None,
             recollection: Recollection | None = None) -> Mnm:
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
     return Mnm(
         resolved, seed, base_factory(resolved.base), part('checks', resolved.checks)(resolved),
-        on_event=on_event, resume=resume, recollection=recollection)
+        resume=resume, recollection=recollection)

@@ -57,24 +57,25 @@ class ProgressEstimator:
         self._noticed_at: int | None = None
         self._ways: dict[int, tuple[Pair, ...]] | None = None    # before the change that is open
 
-    def noticed(self, step: int, following: Following) -> None:
-        """Record that a change was noticed while none was open."""
+    def noticed(self, step: int, held: Hypothesis | None, following: Following) -> None:
+        """
+        Record that a change was noticed while none was open.
+
+        :param held: the hypothesis then.
+        """
         self._noticed_at = step
-        self._ways = self._ways_now(following) if self._mnm.hypothesis else None
+        self._ways = ways(held.policies, following) if held else None
         self.lost.clear()
 
     def relearnt(self, following: Following) -> WaysChange | None:
         """Return what has come of the change that was noticed last; None if it is not known."""
-        if self._ways is None:
+        now, home = self._mnm.hypothesis, self._mnm.home
+        if self._ways is None or now is None:
             return None
-        found, home = difference(self._ways, self._ways_now(following)), self._mnm.home
+        found = difference(self._ways, ways(now.policies, following))
         return found if home is None or not found.lost else replace(
             found, radius=self._problem.radius,
             away=steps_away(home, found.lost, self._problem.actions, following))
-
-    def _ways_now(self, following: Following) -> dict[int, tuple[Pair, ...]]:
-        hypothesis = self._mnm.hypothesis
-        return ways(hypothesis.policies, following) if hypothesis else {}
 
     def revised(self, before: Hypothesis | None, now: Hypothesis,
                 withdrawn: Iterable[int] = ()) -> None:

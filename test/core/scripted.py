@@ -20,8 +20,10 @@ from mnm_ros.core import (
     Samples,
     TakesTurns,
 )
+from mnm_ros.core.mnm.checking_phase import ChangeLog, Decided
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation
+from mnm_ros.view.sentences import sentence
 
 HOME = 0
 QUANTUM = 4
@@ -30,6 +32,16 @@ QUANTUM = 4
 def policy(target: int) -> Policy:
     """Return a policy that goes one step to ``target``."""
     return Policy(target, QUANTUM, (HOME,), ((RESET if target == HOME else target,),))
+
+
+def decided(log: ChangeLog) -> list[Decided]:
+    """Return what was decided so far."""
+    return [each for each in log.news if isinstance(each, Decided)]
+
+
+def sentences(log: ChangeLog) -> list[str]:
+    """Return the same in words."""
+    return [sentence(each.said) for each in decided(log)]
 
 
 def alarm(state: int, action: int, next_state: int) -> PairChange:

@@ -129,17 +129,18 @@ def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: 
 
 
 class Asked:
-    """Takes the place of MNM: there are some pairs, those with the fewest tries come first."""
+    """Takes the place of MNM: there are some pairs that can be tried."""
 
     def __init__(self, pairs: int, share: float | None) -> None:
         self.support = Support(Declaration({0: ((0,),)}, {}, share))
         self.made: Counter[Pair] = Counter()
-        self._pairs = [(0, action) for action in range(pairs)]
+        self.away: Mapping[Pair, float] = {(0, action): 0.0 for action in range(pairs)}
 
-    def request_audit(self, tries: Callable[[int, int], int]) -> Pair:
-        pair = min(self._pairs, key=lambda pair: tries(*pair))
-        self.made[pair] += 1
-        return pair
+    def auditable(self) -> Mapping[Pair, float]:
+        return self.away
+
+    def request_sample(self, state: int, action: int) -> None:
+        self.made[state, action] += 1
 
 
 @pytest.mark.parametrize('share', [None, 0.0])
@@ -189,9 +190,11 @@ def test_a_run_tries_what_may_be_commanded_the_sooner_the_nearer_it_is() -> None
     mnm = understudy(explored)
     run = mnm.active if mnm is not None else None
     assert run is not None
-    tries: Counter[Pair] = Counter()
-    for _ in range(60):
-        pair = run.request_audit(lambda *pair: tries[pair])
-        assert pair is not None and ends[pair[0]][pair[1]]
-        tries[pair] += 1
+    asked = Asked(0, 0.5)
+    asked.away = run.auditable()
+    audit = Audit(cast(Any, asked), Counts())
+    for steps in range(1, 121):
+        audit.step(steps)
+    tries = asked.made
+    assert all(ends[state][action] for state, action in tries)
     assert len(tries) == 8 and tries[0, 0] > tries[1, 0] > tries[2, 0] > 0

@@ -11,10 +11,9 @@ from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.watch.watch_phase import WatchPhase
-from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
-from scripted import HOME, ScriptedBase
+from scripted import HOME, ScriptedBase, sentences
 from test_watch_changes import blind, Slow
 from test_watch_phase import HORIZON, PROBLEM
 
@@ -90,8 +89,7 @@ class Offering(ScriptedBase):
 
 
 def test_it_is_taken_only_while_the_policy_is_doubted_and_seems_slow() -> None:
-    sentences: list[str] = []
-    log = ChangeLog(lambda said, *about: sentences.append(sentence(said)))
+    log = ChangeLog()
     base = Offering(0, (HOME, 3, 5))
     checking = WatchPhase(
         Round(1, PROBLEM, lambda problem, policies: base, 10**6, 30, log),
@@ -106,11 +104,11 @@ def test_it_is_taken_only_while_the_policy_is_doubted_and_seems_slow() -> None:
             after = world.step(action)
             checking.observe(action, 3 if after == 7 else after)
     play(500)
-    assert not base.offered and not sentences
+    assert not base.offered and not log.news
     checking.doubts.notice_all(checking.policies)
     before = checking.parts.checks.monitor.detectors[3]
     play(600)
-    assert base.offered and sentences == ['round 1: another way is taken to state 3']
+    assert base.offered and sentences(log) == ['round 1: another way is taken to state 3']
     assert checking.policies[1].action(0, HOME) == 7
     assert [policy.target for policy in checking.policies] == [HOME, 3, 5]
     assert checking.parts.checks.monitor.detectors[3] is not before

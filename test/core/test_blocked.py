@@ -52,7 +52,7 @@ class Plain(Samples):
 class Base(Plain, Steered):
     """A run that records the counts that it begins with."""
 
-    request_audit = prefer = avoid = leave_closed = None    # type: ignore[assignment]
+    auditable = prefer = avoid = leave_closed = None    # type: ignore[assignment]
 
     def carry(self, seen: Mapping[Pair, CarriedPair]) -> None:
         self.carried = dict(seen)

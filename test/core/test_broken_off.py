@@ -160,7 +160,7 @@ def test_a_policy_that_always_fails_is_noticed_although_some_attempts_are_broken
 def test_an_interruption_of_the_watch_counts() -> None:
     phase = WatchPhase(
         Round(1, Problem(9, RADIUS, 1.0, DELTA), lambda problem, known: ScriptedBase(0), 0, 10,
-              ChangeLog(lambda *told: None)),
+              ChangeLog()),
         (policy(HOME), policy(1)), quanta=1)
     while phase.rediscovering:
         phase.observe(phase.next_action(), HOME)
@@ -256,7 +256,7 @@ def test_a_rediscovery_misses_the_steps_of_attempts_that_were_broken_off() -> No
         runs.append(ScriptedBase(0, (HOME, 3)))
         return runs[-1]
 
-    log = ChangeLog(lambda *told: None)
+    log = ChangeLog()
     checking = WatchPhase(
         Round(1, Problem(8, RADIUS, 1.0, DELTA), new_base, 0, 30, log), (policy(HOME), policy(3)))
     while checking.next_action() == RESET:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mnm_ros.core import MovesChange, PairChange, Policy, Problem, Round, Said, settings
+from mnm_ros.core import MovesChange, PairChange, Policy, Problem, Round, settings
 from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.directives import LeaveClosed
@@ -19,7 +19,7 @@ from mnm_ros.simulation.cmp import grid_cmp, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
 import pytest
-from scripted import HOME, policy
+from scripted import decided, HOME, policy
 from small_worlds import row, scenario_of
 from test_watch_changes import blind, teachable
 from test_watch_phase import PROBLEM, run, Script, World
@@ -36,16 +36,14 @@ class Explored:
     def __init__(self, *cmps: object, seed: int = 0, radius: float = 4.0) -> None:
         self.scenario = scenario_of(*cmps)    # type: ignore[arg-type]
         self.simulator = Simulator(self.scenario, seed)
-        self.said: list[Said] = []
-        self.shared: list[MovesChange] = []
         self.mnm: Mnm = new_mnm(
-            settings(Problem(len(self.scenario.actions), radius, 1.0, 0.1)), seed,
-            self._hear)
+            settings(Problem(len(self.scenario.actions), radius, 1.0, 0.1)), seed)
 
-    def _hear(self, said: Said, kind: str = '', change: object = None) -> None:
-        self.said.append(said)
-        if isinstance(change, MovesChange):
-            self.shared.append(change)
+    @property
+    def shared(self) -> list[MovesChange]:
+        """The changes of many moves that were noticed."""
+        return [each.change for each in decided(self.mnm.log)
+                if isinstance(each.change, MovesChange)]
 
     def step(self, steps: int) -> int:
         """Make steps; return at how many of them what is held is wrong."""
@@ -71,7 +69,7 @@ def test_a_door_that_opens_and_closes_again_and_again_costs_less_each_time(seed:
         wrong.append(world.step(strength(700, 1_000)))
     for first, later in ((wrong[0], wrong[2::2]), (wrong[1], wrong[3::2])):
         assert sum(later) / len(later) <= max(first, 100) / 2, wrong
-    assert any(isinstance(said, StatesRecalled) for said in world.said)
+    assert any(isinstance(each.said, StatesRecalled) for each in decided(world.mnm.log))
 
 
 @pytest.mark.parametrize(('before', 'now'), [
@@ -90,7 +88,7 @@ def test_a_change_of_all_moves_is_relearnt_as_one(before: float, now: float, see
     world.simulator.change()
     assert world.step(2_600) == 0
     assert (world.mnm.log.noticed, world.mnm.log.relearnt) == (1, 1)
-    assert sum(isinstance(said, MostHasChanged) for said in world.said) == 1
+    assert sum(isinstance(each.said, MostHasChanged) for each in decided(world.mnm.log)) == 1
     (shared,), expected = world.shared, (1 - before, 1 - now)
     assert shared.action is None and len(shared.moves) >= 2
     assert shared.reliable == pytest.approx(expected, abs=0.1)
@@ -124,7 +122,7 @@ def test_what_all_moves_make_impossible_is_given_up(seed: int) -> None:
 
 
 def test_an_alarm_joins_the_change_that_is_open_if_its_pair_shows_nothing_older() -> None:
-    checking, log, _ = teachable(Script((HOME, 3, 5), life=0), (HOME, 3, 5))
+    checking, log = teachable(Script((HOME, 3, 5), life=0), (HOME, 3, 5))
     parts, world = checking.parts, World()
     for _ in range(40):
         checking.observe(action := checking.next_action(), world.step(action))
@@ -148,7 +146,7 @@ def test_an_alarm_joins_the_change_that_is_open_if_its_pair_shows_nothing_older(
 
 
 def test_policies_are_proven_by_what_was_seen_since_the_change_too() -> None:
-    checking, log, _ = teachable(Script((HOME, 3, 5), life=0), (HOME, 3, 5))
+    checking, log = teachable(Script((HOME, 3, 5), life=0), (HOME, 3, 5))
     blind(checking)
     checking.doubts.notice(checking.policies)
     parts = checking.parts
@@ -164,16 +162,16 @@ def test_policies_are_proven_by_what_was_seen_since_the_change_too() -> None:
 
 
 def test_a_change_that_stays_open_for_too_long_begins_the_next_round() -> None:
-    told: list[Said] = []
-    log = ChangeLog(lambda said, *about: told.append(said))
+    log = ChangeLog()
     checking = WatchPhase(
         Round(1, PROBLEM, Script((HOME, 3), life=0), check_steps=0, steps_taken=30, log=log,
               patience=500), (policy(HOME), policy(3)), quanta=1)
     blind(checking)
     log.notice()
     steps = run(checking, World(), lambda: checking.refuted)
-    assert 500 < steps < 600 and isinstance(told[-1], ChangeTooLong)
-    assert 500 < told[-1].steps < 600 and told[-1].next_round == 2
+    said = decided(log)[-1].said
+    assert 500 < steps < 600 and isinstance(said, ChangeTooLong)
+    assert 500 < said.steps < 600 and said.next_round == 2
 
 
 @pytest.mark.parametrize('seed', strength((6,), range(20)))

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.core import RESET, Trust
+from mnm_ros.core import PairChange, RESET, Trust
 from mnm_ros.core.detection.pair_watch import News, PairWatch
+from mnm_ros.core.mnm.checking_phase import Decided
 from mnm_ros.core.model.counts import Floats
 from mnm_ros.core.progress.said import Hinted, HintRaised, HintWithdrawn, NotProvenSince
 import numpy as np
 import pytest
-from scripted import HOME
+from scripted import decided, HOME
 from test_trust import Run, targets
 from test_watch_changes import teachable
 from test_watch_phase import known, run, Script, World
@@ -126,16 +127,18 @@ def test_at_rest_hints_come_as_rarely_as_worked_out() -> None:
 
 def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() -> None:
     script = Script((HOME, 3, 5), life=0)
-    checking, log, events = teachable(script, (HOME, 3, 5), steps_taken=10**6)
+    checking, log = teachable(script, (HOME, 3, 5), steps_taken=10**6)
     world = World()
     for _ in range(1500):
         checking.observe(action := checking.next_action(), world.step(action))
-    assert not events and not checking.doubted
+    assert not decided(log) and not checking.doubted
     world.closed = {5}
     run(checking, world, lambda: bool(checking.parts.pairs.suspected))
     base, policies = checking.base, checking.policies
-    (said, kind, change), = events
-    assert isinstance(said, HintRaised) and kind == 'hint'
+    hint, = decided(log)
+    change = hint.change
+    assert isinstance(hint.said, HintRaised) and hint.kind == 'hint'
+    assert isinstance(change, PairChange)
     assert (change.state, change.action, change.after) == (HOME, 5, {HOME: 3})
     assert [*change.before] == [5] and change.before[5] > 50
     assert {*checking.doubted} == {5} and isinstance(checking.doubted[5], Hinted)
@@ -143,8 +146,7 @@ def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() ->
     assert base.wanted[-1] == (HOME, 5)           # type: ignore[attr-defined]
     world.closed = set()
     run(checking, world, lambda: not checking.parts.pairs.suspected)
-    (said, kind), = events[1:]
-    assert said == HintWithdrawn(1, 0, 5) and kind == 'hint'
+    assert decided(log)[1:] == [Decided(HintWithdrawn(1, 0, 5), 'hint')]
     assert not checking.doubted and not log.noticed and checking.policies is policies
     assert checking.base is base and known(checking) == (HOME, 3, 5)
 

@@ -26,10 +26,9 @@ from mnm_ros.core.mnm.options import Value
 from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
-from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
-from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation
+from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation, sentences
 from transitions import MachineError
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
@@ -243,18 +242,17 @@ def test_only_the_first_stream_of_all_begins_with_what_is_remembered(home: int) 
         return runs[-1]
 
     steps: tuple[Step, ...] = ((HOME, 1, 2), (2, 1, None))
-    said: list[str] = []
     resolved = settings(PROBLEM, 'onboard', {
         'check_steps': 10, 'streams': 'printed', 'stream_exponent': 2.0})
     machine = Mnm(resolved, SEED, new_base, CHECKS['watch'](resolved),
-                  on_event=lambda value, *about: said.append(sentence(value)),
                   recollection=Recollection(home, steps))
     run(machine, World(), lambda: machine.round == 2)
     began = len(runs)
     run(machine, World(), lambda: len(runs) > began + 2)
     assert [each.recalled for each in runs] == [
         steps if home == HOME else None, *[None] * (len(runs) - 1)]
-    assert ('2 steps of a log' if home == HOME else 'no warm start') in ' '.join(said)
+    assert ('2 steps of a log' if home == HOME else 'no warm start') in ' '.join(
+        sentences(machine.log))
 
 
 @pytest.mark.parametrize('budget', ['summed', 'printed'])

@@ -68,7 +68,7 @@ def test_which_stream_has_the_robot_is_told_once_there_are_several() -> None:
 
 def test_attempts_have_as_many_turns_as_rediscovery_while_policies_are_doubted() -> None:
     """And again when nothing but proofs is left to do."""
-    log = ChangeLog(lambda *told: None)
+    log = ChangeLog()
     round_ = Round(1, PROBLEM, lambda problem, policies: ScriptedBase(0), 0, 10, log)
     phase = WatchPhase(round_, (policy(HOME), policy(1), policy(2)), quanta=4)
     assert phase.parts.rediscovery.turn == 4 * phase.base.quantum

@@ -94,7 +94,7 @@ class Idle(ScriptedBase):
 
 def test_every_pair_of_a_policy_is_executed_soon() -> None:
     """Although two of three steps are for a rediscovery that executes none of them."""
-    rng, here, log = np.random.default_rng(0), HOME, ChangeLog(lambda *told: None)
+    rng, here, log = np.random.default_rng(0), HOME, ChangeLog()
     phase = WatchPhase(
         Round(1, Problem(2, 4.0, 1.0, 0.0076), lambda problem, policies: Idle(0), 10**6, 30, log),
         tuple(map(policy, range(13))), quanta=4)

@@ -32,7 +32,7 @@ class Optimistic(ScriptedBase):
 
 def watching_five(chance: float) -> tuple[WatchPhase, ChangeLog, Slow]:
     """Return a phase that is about to add state 5, which takes ``1 / chance`` steps."""
-    checking, log, _ = slow_watching(Script((HOME, 3, 5)), (HOME, 3))
+    checking, log = slow_watching(Script((HOME, 3, 5)), (HOME, 3))
     checking.base = Optimistic(10, (HOME, 3, 5))
     return checking, log, Slow({5: chance}, 0)
 
@@ -125,7 +125,7 @@ def star(base: str, seed: int, steps: int, tries: float) -> tuple[int, int]:
     Each of four states is hit by an action of its own, which else stays put.
     """
     resolved = settings(Problem(4, 4.0, 3.0, 0.1), overrides={'base': base})
-    runs, rng, log, here = 0, np.random.default_rng(seed), ChangeLog(lambda *told: None), HOME
+    runs, rng, log, here = 0, np.random.default_rng(seed), ChangeLog(), HOME
 
     def new_base(problem: Problem, policies: tuple[Policy, ...]):    # noqa: ANN202
         nonlocal runs
@@ -175,7 +175,7 @@ def test_a_policy_is_too_slow_by_the_sets_as_rarely_as_their_delta_says() -> Non
 
 
 def test_a_notice_begins_the_sets_anew_and_an_alarm_forgets_its_pair() -> None:
-    checking, log, _ = slow_watching(Script((HOME, 3)), (HOME, 3))
+    checking, log = slow_watching(Script((HOME, 3)), (HOME, 3))
     world = Slow({}, 0)
     for _ in range(200):
         checking.observe(action := checking.next_action(), world.step(action))

@@ -33,10 +33,9 @@ from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, shar
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.rediscovery import Rediscovery, StepLimit
 from mnm_ros.core.watch.watch_phase import WatchPhase
-from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
-from scripted import alarm, HOME, policy, ScriptedBase
+from scripted import alarm, decided, HOME, policy, ScriptedBase
 from test_transition_detector import detectors
 from test_watch_phase import HORIZON, known, LIMIT, PROBLEM, run, Script, tau, watching, World
 from tiers import strength, thorough
@@ -61,13 +60,12 @@ def far(target: int) -> Policy:
     return Policy(target, HORIZON, (HOME,), ((RESET if target == HOME else target,),))
 
 
-def slow_watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog, list]:
-    sentences: list[str] = []
-    log = ChangeLog(lambda said, *about: sentences.append(sentence(said)))
+def slow_watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog]:
+    log = ChangeLog()
     checking = WatchPhase(
         Round(1, PROBLEM, script, check_steps=0, steps_taken=30, log=log),
         tuple(far(target) for target in targets), quanta=1)
-    return checking, log, sentences
+    return checking, log
 
 
 AT_THE_LIMIT, OVER_IT = 0.129, 0.11
@@ -85,7 +83,7 @@ def blind(checking: WatchPhase) -> None:
 def with_an_open_change(slow: int, seed: int) -> tuple[WatchPhase, Script, ChangeLog, Slow]:
     """Return a blind phase with a change that stays open for want of one proof."""
     script, world = Script((HOME, 3, 5, 6)), Slow({slow: AT_THE_LIMIT}, seed)
-    checking, log, _ = slow_watching(script, (HOME, 3, 5, 6))
+    checking, log = slow_watching(script, (HOME, 3, 5, 6))
     blind(checking)
     log.notice()
     for _ in range(strength(1500, 6000)):
@@ -107,7 +105,7 @@ def test_a_policy_at_the_limit_does_not_keep_others_from_being_watched(
 def test_a_verdict_that_is_far_does_not_keep_the_rediscovery_waiting(
         steps_taken: int, least: float, most: float) -> None:
     """A policy at the limit may never get one; what is far depends on how long a run takes."""
-    world, log = Slow({5: AT_THE_LIMIT}, 0), ChangeLog(lambda *told: None)
+    world, log = Slow({5: AT_THE_LIMIT}, 0), ChangeLog()
     checking = WatchPhase(
         Round(1, PROBLEM, Script((HOME, 3, 5)), check_steps=10**6, steps_taken=steps_taken,
               log=log), tuple(map(far, (HOME, 3, 5))), quanta=4)
@@ -183,10 +181,9 @@ class Teachable(ScriptedBase):
 
 
 def teachable(script: Script, targets: tuple[int, ...], steps_taken: int = 30
-              ) -> tuple[WatchPhase, ChangeLog, list]:
+              ) -> tuple[WatchPhase, ChangeLog]:
     """Return a phase whose runs of the base remember what they are asked for."""
-    events: list[tuple] = []
-    log = ChangeLog(lambda sentence, *about: events.append((sentence, *about)))
+    log = ChangeLog()
 
     def new_base(problem: Problem, policies: tuple[Policy, ...]) -> BaseAlgorithm:
         script(problem, policies)
@@ -195,12 +192,12 @@ def teachable(script: Script, targets: tuple[int, ...], steps_taken: int = 30
 
     return WatchPhase(
         Round(1, PROBLEM, new_base, check_steps=0, steps_taken=steps_taken, log=log),
-        tuple(policy(target) for target in targets), quanta=1), log, events
+        tuple(policy(target) for target in targets), quanta=1), log
 
 
 def test_a_rediscovery_learns_from_the_attempts_of_the_policies() -> None:
     script = Script((HOME, 3, 5), life=40)
-    checking, _, _ = watching(script, (HOME, 3, 5))
+    checking, _ = watching(script, (HOME, 3, 5))
     run(checking, World(), lambda: len(script.runs) == 3)
     seen = script.runs[1].seen
     assert set(seen) == {(HOME, 3, 3), (HOME, 5, 5)} and len(seen) >= 8
@@ -209,7 +206,7 @@ def test_a_rediscovery_learns_from_the_attempts_of_the_policies() -> None:
 @pytest.mark.parametrize('revisable', [False, True])
 def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable: bool) -> None:
     script = Script((HOME, 3, 5), life=0)
-    checking, log, events = teachable(script, (HOME, 3, 5), steps_taken=10**6)
+    checking, log = teachable(script, (HOME, 3, 5), steps_taken=10**6)
     world = World()
     for _ in range(1500):
         checking.observe(action := checking.next_action(), world.step(action))
@@ -217,9 +214,9 @@ def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable:
     assert isinstance(base, Teachable) and not base.forgotten and not base.wanted
     world.closed = {5}
     run(checking, world, lambda: log.noticed == 1)
-    _, kind, change = events[-1]
-    assert (kind, change.state, change.action) == ('change', HOME, 5)
-    number = len(events)    # the first one was a hint
+    last, number = decided(log)[-1], len(decided(log))    # the first one was a hint
+    assert isinstance(last.change, PairChange)
+    assert (last.kind, last.change.pair) == ('change', (HOME, 5))
     assert base.forgotten == [(HOME, 5)] and checking.base is base
     assert base.wanted.count((HOME, 5)) >= 1
     assert known(checking) == (HOME, 3, 5) and log.open
@@ -227,8 +224,7 @@ def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable:
     base.bounds, base.revisable = {3: 9.0, 5: 9.0}, revisable
     base.targets = script.targets = (HOME,)
     assert run(checking, world, lambda: known(checking) == (HOME, 3)) <= 2 * base.quantum
-    (said, *_), = events[number:]
-    assert said == StatesDeleted(1, (5,))
+    assert [each.said for each in decided(log)[number:]] == [StatesDeleted(1, (5,))]
     assert base.revised == checking.policies
     assert (checking.base is base) == revisable
     # A deletion that nothing explains is a reason to sample all anew.
@@ -245,7 +241,7 @@ def test_runs_and_renewals_share_the_budget_of_additions(
         monkeypatch: pytest.MonkeyPatch) -> None:
     """A late rediscovery has next to nothing of it, but the first renewal a quarter."""
     script = Script((HOME, 3, 5), life=40)
-    checking, log, events = teachable(script, (HOME, 3, 5), steps_taken=10**6)
+    checking, log = teachable(script, (HOME, 3, 5), steps_taken=10**6)
     world, part = World(), PROBLEM.delta * SHARES['addition']
     run(checking, world, lambda: len(script.runs) == 60)
     assert not any(base.renewals for base in script.runs)    # nothing was noticed
@@ -256,9 +252,9 @@ def test_runs_and_renewals_share_the_budget_of_additions(
     assert first.renewals == [pytest.approx(part / 4)]
     assert checking.base.renewals == [pytest.approx(part / 12)]
     # Another notice while the change is open renews nothing, but a run that is begun does.
-    before = len(events)
+    before = len(decided(log))
     monkeypatch.setattr(checking.transitions, 'record', alarm)
-    run(checking, world, lambda: len(events) > before + 3)
+    run(checking, world, lambda: len(decided(log)) > before + 3)
     assert log.open and [len(base.renewals) for base in script.runs[number - 1:]] == (
         [1] * (len(script.runs) - number + 1))
     deltas = [*script.deltas, *(delta for base in script.runs for delta in base.renewals)]
@@ -271,7 +267,7 @@ def test_runs_and_renewals_share_the_budget_of_additions(
 def test_after_a_change_all_pairs_are_looked_at_twice_but_what_is_new_comes_first(
         leads_on: bool) -> None:
     script = Script((HOME, 3, 5), life=0)
-    checking, log, _ = teachable(script, (HOME, 3, 5), steps_taken=10**6)
+    checking, log = teachable(script, (HOME, 3, 5), steps_taken=10**6)
     base, pairs = checking.base, {(state, action) for state in (HOME, 3, 5)
                                   for action in range(PROBLEM.actions)}
     assert isinstance(base, Teachable)
@@ -294,7 +290,7 @@ def test_after_a_change_all_pairs_are_looked_at_twice_but_what_is_new_comes_firs
 
 def test_what_leads_through_a_state_that_is_deleted_is_deleted_with_it() -> None:
     through = Policy(5, 4, (HOME, 3), ((3, 5),))
-    log = ChangeLog(lambda *told: None)
+    log = ChangeLog()
     checking = WatchPhase(
         Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30, log=log),
         (policy(HOME), policy(3), through, policy(4)), quanta=1)
@@ -311,7 +307,7 @@ def test_a_policy_is_doubted_if_what_is_declared_of_its_way_changes_though_it_wa
     def declaration(*ends: int) -> Declaration:
         return Declaration({HOME: tuple((action,) for action in range(PROBLEM.actions)),
                             3: ((3,),) * 5 + (ends,) + ((3,),) * 3})
-    support, log = Support(declaration(5)), ChangeLog(lambda *told: None)
+    support, log = Support(declaration(5)), ChangeLog()
     checking = WatchPhase(
         Round(1, replace(PROBLEM, support=support), Script((HOME,)), check_steps=0, steps_taken=30,
               log=log), (policy(HOME), policy(3), Policy(5, 4, (HOME, 3), ((3, 5),)), policy(4)))
@@ -323,7 +319,7 @@ def test_a_policy_is_doubted_if_what_is_declared_of_its_way_changes_though_it_wa
 
 def test_one_surprise_makes_the_phase_ask_for_more() -> None:
     script = Script((HOME, 3, 5), life=0)
-    checking, log, _ = teachable(script, (HOME, 3, 5), steps_taken=10**6)
+    checking, log = teachable(script, (HOME, 3, 5), steps_taken=10**6)
     world = World()
     for _ in range(1500):
         checking.observe(action := checking.next_action(), world.step(action))
@@ -341,7 +337,7 @@ def test_one_surprise_makes_the_phase_ask_for_more() -> None:
 def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice(
         monkeypatch: pytest.MonkeyPatch) -> None:
     script = Script((HOME, 3), life=400)
-    checking, log, _ = teachable(script, (HOME, 3), steps_taken=10**6)
+    checking, log = teachable(script, (HOME, 3), steps_taken=10**6)
     world = World()
     run(checking, world, lambda: script.runs[-1].steps == 200)
     with monkeypatch.context() as patch:
@@ -391,7 +387,7 @@ def test_a_policy_that_has_become_a_little_too_slow_is_noticed(before: float, mo
     horizon, delays, change = resolved.steps_horizon, [], strength(8_000, 20_000)
     for seed in range(strength(1, 3)):
         rng, here = np.random.default_rng(seed), HOME
-        log = ChangeLog(lambda *told: None)
+        log = ChangeLog()
 
         def new_base(problem: Problem, policies: tuple[Policy, ...], seed: int = seed
                      ) -> BaseAlgorithm:
@@ -436,7 +432,7 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
     def new_base(problem: Problem, policies: tuple[Policy, ...]) -> BaseAlgorithm:
         return ScriptedBase(60, (HOME, 3, 5))
 
-    log = ChangeLog(lambda *told: None)
+    log = ChangeLog()
     round_ = Round(1, PROBLEM, new_base, check_steps=0, steps_taken=30, log=log)
     phases = [WatchPhase(round_, tuple(far(target) for target in (HOME, 3, 5)), quanta=1)]
     world, points = Slow({3: 0.5, 5: 0.7}, 1), 0
@@ -448,7 +444,7 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
             phase = phases[0]
             kept = json.loads(json.dumps([phase.outline(), snapshot.take(phase, phase.foreign)]))
             other = WatchPhase(
-                replace(round_, log=ChangeLog(lambda *told: None), pairs=PairWatch()),
+                replace(round_, log=ChangeLog(), pairs=PairWatch()),
                     phase.policies, quanta=1)
             snapshot.put(kept[1], other)
             other.begin_again(kept[0])
@@ -595,7 +591,7 @@ def test_a_turn_ends_where_no_attempt_begins_but_waits_for_one_that_has() -> Non
     base = Evaluating(0)
     rediscovery = Rediscovery(
         Round(1, PROBLEM, lambda problem, policies: base, check_steps=0, steps_taken=10**6,
-              log=ChangeLog(lambda *told: None)), 0.01, 0.01)
+              log=ChangeLog()), 0.01, 0.01)
     rediscovery.begin(())
     rediscovery.begin_turn(2, [(HOME, 5)])
     steps = 2 * base.quantum

@@ -15,10 +15,9 @@ from mnm_ros.core.model import snapshot
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.watch_phase import WatchPhase
-from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
-from scripted import alarm, HOME, policy, ScriptedBase
+from scripted import alarm, HOME, policy, ScriptedBase, sentences
 from tiers import strength
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.0076)
@@ -112,13 +111,12 @@ class Script:
         return self.runs[-1]
 
 
-def watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog, list]:
-    sentences: list[str] = []
-    log = ChangeLog(lambda said, *about: sentences.append(sentence(said)))
+def watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog]:
+    log = ChangeLog()
     checking = WatchPhase(
         Round(1, PROBLEM, script, check_steps=0, steps_taken=30, log=log),
         tuple(policy(target) for target in targets), quanta=1)
-    return checking, log, sentences
+    return checking, log
 
 
 def run(checking: WatchPhase, world: World, until: Callable[[], bool],
@@ -138,24 +136,24 @@ def known(checking: WatchPhase) -> tuple[int, ...]:
 
 def test_in_a_world_without_change_nothing_is_decided() -> None:
     script = Script((HOME, 3, 5))
-    checking, log, sentences = watching(script, (HOME, 3, 5))
+    checking, log = watching(script, (HOME, 3, 5))
     policies = checking.policies
     run(checking, World(), lambda: len(script.runs) == 300)
     assert checking.policies is policies and not checking.refuted
-    assert (log.noticed, log.relearnt, sentences) == (0, 0, [])
+    assert (log.noticed, log.relearnt, sentences(log)) == (0, 0, [])
     assert set(script.given) == {(HOME, 3, 5)}
     assert sum(script.deltas) < PROBLEM.delta / 3
 
 
 def test_a_policy_that_stops_working_is_deleted_after_a_few_attempts() -> None:
     script = Script((HOME, 3, 5))
-    checking, log, sentences = watching(script, (HOME, 3, 5))
+    checking, log = watching(script, (HOME, 3, 5))
     world = World()
     run(checking, world, lambda: len(script.runs) == 5)
     world.closed = {3}
     script.targets = (HOME, 5)
     assert run(checking, world, lambda: known(checking) == (HOME, 5)) < 200
-    assert 'state 3' in sentences[-1]
+    assert 'state 3' in sentences(log)[-1]
     assert (log.noticed, log.relearnt) == (1, 0)
     assert script.given[-1] == (HOME, 5) and script.runs[-1].steps == 0
     run(checking, world, lambda: log.relearnt == 1)
@@ -164,14 +162,14 @@ def test_a_policy_that_stops_working_is_deleted_after_a_few_attempts() -> None:
 
 def test_a_new_state_is_added_as_soon_as_it_is_certified_and_watched_from_then_on() -> None:
     script = Script((HOME, 3, 5))
-    checking, log, sentences = watching(script, (HOME, 3))
+    checking, log = watching(script, (HOME, 3))
     world = World()
     steps = run(checking, world, lambda: known(checking) == (HOME, 3, 5))
     assert steps < 2 * script.life + 10
-    assert len(sentences) == 1 and 'state 5' in sentences[0]
+    assert len(sentences(log)) == 1 and 'state 5' in sentences(log)[0]
     assert log.noticed == 0
     assert run(checking, world, lambda: log.noticed == 1) < 300
-    assert len(sentences) == 2 and 'state 5' in sentences[1]
+    assert len(sentences(log)) == 2 and 'state 5' in sentences(log)[1]
     run(checking, world, lambda: log.relearnt == 1)
     world.closed = {5}
     script.targets = (HOME, 3)
@@ -183,7 +181,7 @@ def test_a_new_state_beyond_the_radius_tells_of_no_change() -> None:
         estimates = {5: 4.5}
 
     script = Script((HOME, 3, 5))
-    checking, log, _ = watching(script, (HOME, 3))
+    checking, log = watching(script, (HOME, 3))
     checking.base = Far(script.life, script.targets)
     run(checking, World(), lambda: known(checking) == (HOME, 3, 5))
     assert log.noticed == 0
@@ -197,7 +195,7 @@ def factors(tells: int, way: tuple[int, ...], resumed: bool) -> tuple[float, flo
     """
     policies = tuple(Policy(target, HORIZON, (HOME, 1, 2, 5), ((4, 5, 5, 5),))
                      for target in (HOME, 1, 2, 5))
-    log = ChangeLog(lambda *told: None)
+    log = ChangeLog()
     checking = WatchPhase(
         Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30, log=log), policies)
     checking.transitions.record = (    # type: ignore[method-assign]
@@ -253,25 +251,25 @@ def test_a_policy_keeps_its_detector_when_others_come_and_go() -> None:
 
 def test_rediscoveries_that_never_end_refute_the_round() -> None:
     script = Script((HOME, 3), life=0)
-    checking, log, sentences = watching(script, (HOME, 3))
+    checking, log = watching(script, (HOME, 3))
     run(checking, World(), lambda: checking.refuted)
     # k cut-offs have probability at most (delta / 3)^k: two are enough so early. The first may
     # take 4 times the 30 steps of the building phase, the second twice that.
     assert [base.steps for base in script.runs] == [120, 240]
     assert checking.parts.rediscovery.limit.cut_offs == 2
-    assert log.noticed == 1 and '240 steps' in sentences[0]
+    assert log.noticed == 1 and '240 steps' in sentences(log)[0]
 
 
 def test_a_hypothesis_of_home_alone_only_rediscovers() -> None:
     script = Script((HOME,))
-    checking, log, _ = watching(script, (HOME,))
+    checking, log = watching(script, (HOME,))
     run(checking, World(), lambda: len(script.runs) == 50)
     assert checking.rediscovering and log.noticed == 0
 
 
 def test_a_robot_that_was_moved_spoils_no_episode() -> None:
     script = Script((HOME, 3, 5))
-    checking, _, _ = watching(script, (HOME, 3, 5))
+    checking, _ = watching(script, (HOME, 3, 5))
     world = World()
     for _ in range(500):
         run(checking, world, lambda: checking.next_action() == 3)

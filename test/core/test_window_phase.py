@@ -7,7 +7,7 @@ from __future__ import annotations
 from mnm_ros.core import RESET
 from mnm_ros.core.progress.said import CheckRunAttempts
 from mnm_ros.view.sentences import sentence
-from scripted import HOME, ScriptedBase
+from scripted import HOME, ScriptedBase, sentences
 from test_mnm import check_runs, checking_of, hypothesis_of, run, WINDOW, World
 
 
@@ -57,9 +57,9 @@ def test_check_runs_that_went_wrong_in_any_way_are_counted() -> None:
 
 def test_why_a_round_is_over_is_told_in_figures() -> None:
     lives = [1, 0, 0, *[1] * WINDOW]
-    said: list[str] = []
     machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(lives.pop(0)), check_steps=10)
-    machine.log.tell = lambda value, *about: said.append(sentence(value))
+    machine.log.take()
     check_runs(machine, World(), WINDOW + 1)
-    assert said == [f'round 1: rediscovery took more than 10 steps in 2 of the last {WINDOW} '
-                    'check-runs; round 2 begins']
+    assert sentences(machine.log) == [
+        f'round 1: rediscovery took more than 10 steps in 2 of the last {WINDOW} check-runs; '
+        'round 2 begins']

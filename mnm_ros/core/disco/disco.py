@@ -302,18 +302,13 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         if state in self._rows.numbers and not self.finished:
             self.sampling.urge((state, action))
 
-    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
+    def auditable(self) -> Mapping[Pair, float]:
         if self.finished:
-            return None
+            return {}
         ends, away = self._problem.support.ends, self.sampling.distances()
-        pair = min(
-            ((state, action) for state in self.sampling.sampled if away[state] < math.inf
-             for action in range(self._problem.actions) if ends(state, action)),
-            key=lambda each: ((1 + tries(*each)) * (1 + away[each[0]]), away[each[0]]),
-            default=None)
-        if pair is not None:
-            self.sampling.urge(pair)
-        return pair
+        return {(state, action): away[state]
+                for state in self.sampling.sampled if away[state] < math.inf
+                for action in range(self._problem.actions) if ends(state, action)}
 
     def prefer(self, states: Sequence[int]) -> None:
         if not self._at_once:    # else a check waits for what is certified at all

@@ -35,7 +35,12 @@ class Audit:
         """Record a step, of so many, and ask for one that is due with it."""
         share = self._mnm.support.declared.audit
         if share and int(steps * share) > int((steps - 1) * share):
-            pair = self._mnm.request_audit(
-                lambda *pair: max(self._counts.visits(*pair), self._asked.get(pair, 0)))
+            away = self._mnm.auditable()
+            pair = min(away, key=lambda each: (
+                (1 + self._tries(each)) * (1 + away[each]), away[each]), default=None)
             if pair is not None:
                 self._asked[pair] = self._asked.get(pair, 0) + 1
+                self._mnm.request_sample(*pair)
+
+    def _tries(self, pair: Pair) -> int:
+        return max(self._counts.visits(*pair), self._asked.get(pair, 0))

@@ -258,12 +258,6 @@ class BuildingPhase:
         if isinstance(stream, Steered):
             stream.leave_closed(self._closed)
 
-    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
-        """Let the active stream try a pair that is declared, see ``Steered``."""
-        # Before its first step, all that there is to say of the phase is that it begins.
-        return (self.active.request_audit(tries)
-                if self.steps_taken and isinstance(self.active, Steered) else None)
-
     def request_sample(self, state: int, action: int) -> None:
         """Let the active stream execute a pair soon."""
         if isinstance(self.active, Samples):

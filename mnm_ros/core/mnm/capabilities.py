@@ -10,7 +10,7 @@ by ``isinstance``; they do without where a base has not declared it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional, TYPE_CHECKING
 
@@ -205,13 +205,12 @@ class Steered(ABC):
     """A base that heeds what others know or wish of pairs and states; the last call holds."""
 
     @abstractmethod
-    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
+    def auditable(self) -> Mapping[Pair, float]:
         """
-        Execute, as soon as possible, a pair that is declared and that may be commanded.
+        Return the declared pairs that may be commanded in the states that it samples.
 
-        Of those in states that it samples it is one with few ``tries``, the fewer the farther from
-        home; the pair is returned. Where each pair is sampled, whatever is declared, there is
-        nothing to audit, and None is returned.
+        Each with the steps from home. Where each pair is sampled, whatever is declared, there is
+        nothing to audit.
         """
 
     @abstractmethod

@@ -13,7 +13,7 @@ from typing import Any, Protocol, Union
 from mnm_ros.core.detection.pair_watch import News, PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Samples, Steered
+from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Samples
 from mnm_ros.core.mnm.directives import Directives, Wish
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
@@ -21,28 +21,52 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import PhaseActivity
-from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.progress.events import MovesChange, PairChange
 from mnm_ros.core.progress.said import PairChanged, Said, WayOpen, WayStillClosed
+
+
+@dataclass(frozen=True)
+class Decided:
+    """
+    A decision.
+
+    :ivar kind: as of ``Event``.
+    :ivar change: of a pair or of many moves, if the decision is about that.
+    """
+
+    said: Said
+    kind: str = 'decision'
+    change: PairChange | MovesChange | None = None
+
+
+@dataclass(frozen=True)
+class Outdated:
+    """The counts of a pair are no longer valid; None is any state, or action."""
+
+    state: int | None
+    action: int | None
+
+
+@dataclass(frozen=True)
+class ChangeNoticed:
+    """A change was noticed while none was open."""
 
 
 class ChangeLog:
     """
-    Reports what was decided, and counts how many changes that makes.
+    Collects what was decided, and counts how many changes that makes.
 
-    :param tell: called with a ``Said`` whenever something is decided; and perhaps with the kind
-        and the change of a pair, as ``Event`` has them.
-    :ivar on_notice: called when a change is noticed while none is open.
-    :ivar on_outdated: called with what leads elsewhere than before, see ``outdate``.
+    :ivar news: what ``take`` returns next.
     :ivar noticed: changes so far; while one is open, what else is noticed belongs to it.
     :ivar relearnt: those after which nothing was left to revise.
     :ivar notices: how often anything was noticed since this log was made, whichever change it
         belongs to.
     """
 
-    def __init__(self, tell: Callable[..., None]) -> None:
-        self.tell = tell
-        self.on_notice: Callable[[], None] = lambda: None
-        self.on_outdated: Callable[[int | None, int | None], None] = lambda state, action: None
+    left_to_fresh = ('news',)    # the exploration takes them before it is saved
+
+    def __init__(self) -> None:
+        self.news: list[Decided | Outdated | ChangeNoticed] = []
         self.noticed = 0
         self.relearnt = 0
         self.notices = 0
@@ -52,16 +76,26 @@ class ChangeLog:
         """Whether a change was noticed that is not relearnt yet."""
         return self.noticed > self.relearnt
 
+    def take(self) -> list[Decided | Outdated | ChangeNoticed]:
+        """Return what happened since the last call, in its order."""
+        taken, self.news = self.news, []
+        return taken
+
+    def tell(self, said: Said, kind: str = 'decision',
+             change: PairChange | MovesChange | None = None) -> None:
+        """Record a decision."""
+        self.news.append(Decided(said, kind, change))
+
     def notice(self) -> None:
         """Record a decision that hardly comes about in a CMP that does not change."""
         self.notices += 1
         if not self.open:
             self.noticed += 1
-            self.on_notice()
+            self.news.append(ChangeNoticed())
 
     def outdate(self, state: int | None = None, action: int | None = None) -> None:
-        """Report that the counts of a pair are no longer valid; None is any pair."""
-        self.on_outdated(state, action)
+        """Record that the counts of a pair are no longer valid; None is any pair."""
+        self.news.append(Outdated(state, action))
 
     def tell_changed(self, round_number: int, change: PairChange) -> None:
         """Report that a pair leads elsewhere than before."""
@@ -218,10 +252,6 @@ class CheckingPhase(ABC):
         """Let the rediscovery execute a pair soon."""
         if isinstance(self.base, Samples):
             self.base.request_sample(state, action)
-
-    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
-        """Let the rediscovery try a pair that is declared, see ``Steered``."""
-        return self.base.request_audit(tries) if isinstance(self.base, Steered) else None
 
     @abstractmethod
     def interrupt(self) -> None:

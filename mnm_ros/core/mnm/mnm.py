@@ -86,7 +86,6 @@ class Mnm(PhaseMachine):
     :param seed: of all random choices.
     :param new_base: makes runs of the base algorithm.
     :param new_checking: makes the checking phase of a round from the output of a stream.
-    :param on_event: called whenever something is decided, as ``ChangeLog`` has it.
     :param resume: what ``to_state`` of such an MNM returned, to go on from there.
     :param recollection: with which the first stream begins.
     :ivar support: what is declared of where pairs lead, and what was added to it.
@@ -105,7 +104,6 @@ class Mnm(PhaseMachine):
 
     def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
                  new_checking: CheckingPhaseFactory, *,
-                 on_event: Callable[..., None] = lambda *told: None,
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
         self._recollection = recollection
@@ -116,7 +114,7 @@ class Mnm(PhaseMachine):
             settings.problem, support=self.support))
         self.runs = Runs(self._settings, seed, new_base)
         self._new_checking = new_checking
-        self.log = ChangeLog(on_event)
+        self.log = ChangeLog()
         self._memory = Memory()
         self.pairs = PairWatch()
         self.round = 0
@@ -205,8 +203,8 @@ class Mnm(PhaseMachine):
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
         due = self._memory.step()
-        if due is not None and self._driver is not None:
-            self._driver.request_sample(*due)
+        if due is not None:
+            self.request_sample(*due)
         if self.checking is not None:
             self._check(self.checking, action, state)
         elif self.building is not None:
@@ -294,14 +292,17 @@ class Mnm(PhaseMachine):
                 EndAdded if added else DeclarationWithdrawn)(state, action, end, ends), 'change')
         self._support_changed([(state, action)])
 
-    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
-        """
-        Try a pair that is declared soon, to see whether that is true.
+    def auditable(self) -> Mapping[Pair, float]:
+        """Return the declared pairs that can be tried now, each with its steps from home."""
+        # Before its first step, all that there is to say of a building phase is that it begins.
+        begins = self.building is not None and not self.building.steps_taken
+        run = self.active
+        return run.auditable() if isinstance(run, Steered) and not begins else {}
 
-        :param tries: how often a pair was tried.
-        :returns: The pair; None if nothing can be tried now.
-        """
-        return None if self._driver is None else self._driver.request_audit(tries)
+    def request_sample(self, state: int, action: int) -> None:
+        """Have a pair executed soon."""
+        if self._driver is not None:
+            self._driver.request_sample(state, action)
 
     def direct(self, wish: Wish) -> None:
         """Take a wish, and let the phase under way heed it."""

@@ -278,10 +278,6 @@ class WatchPhase(CheckingPhase):
         self._rediscovery.fresh = False
         self.doubts.sample((state, action))
 
-    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
-        self._rediscovery.fresh = False    # a new run would know nothing of it
-        return super().request_audit(tries)
-
     def may_plan(self, action: int, state: int) -> bool:
         return self._in_background or super().may_plan(action, state)
 
