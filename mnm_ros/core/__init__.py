@@ -88,7 +88,6 @@ if TYPE_CHECKING:
     from mnm_ros.core.model.support import Support
     from mnm_ros.core.model.transition_rows import TransitionRows
     from mnm_ros.core.paper.discovery import Discovery
-    from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
     from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
     from mnm_ros.core.planning.optimistic_planner import OptimisticPlan, OptimisticPlanner
     from mnm_ros.core.planning.planner import Planner, PlannerFactory
@@ -104,11 +103,11 @@ if TYPE_CHECKING:
     from mnm_ros.core.view import View
 
 __all__ = [
-    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'Certifies',
+    'Activity', 'BaseAlgorithm', 'BaseFactory', 'CarriedPair', 'Certifies',
     'CheckingPhase', 'CheckpointError', 'ChecksFactory', 'Counts', 'Declaration',
     'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay', 'Discovery', 'EmpiricalModel',
     'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError', 'FileError', 'Fleet',
-    'Foresees', 'Homing', 'Hypothesis', 'ImproveInput', 'InWords', 'IncrementalBase',
+    'Foresees', 'Homing', 'Hypothesis', 'ImproveInput', 'InWords',
     'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
     'KnownOfState', 'LaunchError', 'Learns', 'LookInput', 'Member', 'MessageError',
     'MissingPackageError', 'MnmError', 'MovesChange', 'Navigation', 'NearlyBest', 'NextStates',
@@ -147,7 +146,6 @@ _NAMES = {
     'model.support': 'Support',
     'model.transition_rows': 'TransitionRows',
     'paper.discovery': 'Discovery',
-    'paper.incremental': 'BaseParts IncrementalBase',
     'paper.optimism': 'Optimism OptimisticPolicy',
     'planning.optimistic_planner': 'OptimisticPlan OptimisticPlanner',
     'planning.planner': 'Planner PlannerFactory',

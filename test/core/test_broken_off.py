@@ -28,7 +28,7 @@ from mnm_ros.core import (
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.schedule import StreamSchedule
-from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
+from mnm_ros.core.paper.plug_in import MonteCarloEvaluation
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.queries import understudy
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation

@@ -8,7 +8,7 @@ import math
 
 from binomial import binomial_tail
 from mnm_ros.core import Problem
-from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
+from mnm_ros.core.paper.plug_in import MonteCarloEvaluation
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation, longest
 import numpy as np
 import pytest

@@ -17,7 +17,7 @@ from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.model.episode import Episode
 from mnm_ros.core.model.history import History
 from mnm_ros.core.paper.discovery import OnTheWayDiscovery
-from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
+from mnm_ros.core.paper.plug_in import MonteCarloEvaluation
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.watch_phase import WatchPhase

@@ -3,7 +3,6 @@
 """
 The parts of the preset ``paper``: UcbExplore, and its parts as they are printed.
 
-Read ``ucb_explore``, which hands out the class, over ``incremental`` (known states grow one by
-one), ``discovery`` and ``optimism``; ``kl_optimism`` is what the preset onboard has with this
-base, and ``window_phase`` is the checking phase.
+Read ``ucb_explore``, then ``discovery`` and ``optimism``; ``kl_optimism`` is what the preset
+onboard has with this base, and ``window_phase`` is the checking phase.
 """

@@ -4,20 +4,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-import math
 
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import (
+    FEW_STATES,
+    Learns,
+    Relearns,
+    Reports,
+    Samples,
+    TakesTurns,
+)
+from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
-from mnm_ros.core.paper.optimism import OptimisticPolicy
+from mnm_ros.core.paper.discovery import Discovery
+from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.progress.said import Sampling, TestingAttempts
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
+from mnm_ros.core.task.step_task import PhaseMachine
 
 _SIGHTS = 8
 """After a change, a state that a pair has led to so often is examined before all is sampled."""
@@ -44,29 +53,58 @@ UCB_TRANSITIONS = (
 
 
 @dataclass(frozen=True)
-class UcbParts(BaseParts):
+class UcbParts:
     """
-    The interchangeable parts of UcbExplore for one problem.
+    The interchangeable parts of UcbExplore for one problem; all of them share ``counts``.
 
+    :ivar horizon: of every policy, in steps.
+    :ivar counts: transitions without RESET, of the kind that ``optimism`` needs.
+    :ivar optimism: plans for the next candidate.
+    :ivar discovery: samples the known states.
+    :ivar step_bound: ``W`` from ``|K|``.
     :ivar evaluate: makes the evaluation of round ``i`` from ``|K|`` and ``i`` (1, 2, ...).
     """
 
+    horizon: int
+    counts: Counts
+    optimism: Optimism
+    discovery: Discovery
+    step_bound: Callable[[int], int]
     evaluate: Callable[[int, int], Evaluation]
 
 
-class UcbExplore(IncrementalBase):
-    """One run of UcbExplore, driven step by step; the arguments are those of its base class."""
+class UcbExplore(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Learns, Relearns, Samples):
+    """
+    Samples the known states, then plans for a candidate and tests its policy, until none is left.
+
+    Once a pair has changed, it plans for what is new before all is sampled: a test that begins
+    early is a test as any other, and the end comes when all is sampled.
+
+    :param problem: with the delta of this run.
+    :param home: the start state ``s0``.
+    :param parts: made for this run alone.
+    :param policies: known from the start, home first; empty for home alone.
+    """
 
     state: UcbPhase
-    parts: UcbParts
 
     def __init__(self, problem: Problem, home: int, parts: UcbParts,
                  policies: tuple[Policy, ...] = ()) -> None:
-        super().__init__(problem, home, parts, policies)
+        self.quantum = parts.horizon
+        self._problem = problem
+        self.parts = parts
+        self._known = {policy.target: policy for policy in policies or (
+            Policy(home, parts.horizon, (home,), ((RESET,),)),)}
+        self._candidates: dict[int, None] = {}
+        self._estimates: dict[int, float] = {}
+        # Candidates to plan for at once; None as long as nothing is known to have changed.
+        self._news: dict[int, None] | None = None
+        self._here: int | None = None
         self._attempts: Attempts | None = None
         self._evaluation: Evaluation | None = None
         self._rounds = 0
         self._given_up = False    # whether the policy is not to be evaluated any more
+        self._sample(tuple(self._known))
         self._start_machine(UCB_TRANSITIONS, UcbPhase.DISCOVERY)
 
     @property
@@ -76,6 +114,21 @@ class UcbExplore(IncrementalBase):
     @property
     def evaluating(self) -> bool:
         return self.state is UcbPhase.EVALUATION
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        return tuple(self._known.values())
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        return tuple(self._candidates)
+
+    @property
+    def estimates(self) -> Mapping[int, float]:
+        return self._estimates
+
+    def step_bound(self, known: int) -> int:
+        return self.parts.step_bound(known)
 
     def activity(self) -> PhaseActivity:
         test, attempts = self._evaluation, self._attempts
@@ -87,14 +140,73 @@ class UcbExplore(IncrementalBase):
             (Evidence('policy', target, None, *test.evidence),))
 
     def next_action(self) -> int:
-        if self._here is None or not self.evaluating:
-            action = super().next_action()
-        else:
+        if self._here is None:
+            return RESET
+        if self.evaluating:
             assert self._attempts is not None
             action = RESET if self._given_up else self._attempts.action(self._here)
+        else:
+            action = self.parts.discovery.action(self._here)
         # A way to a sample may have been found before the declaration.
-        forbidden = self._here is not None and self._problem.support.forbids(self._here, action)
-        return RESET if forbidden else action
+        return RESET if self._problem.support.forbids(self._here, action) else action
+
+    def observe(self, action: int, state: int) -> None:
+        here, self._here = self._here, state
+        self.episode_over = False
+        if here is not None and action != RESET:
+            self._learn(here, action, state)
+        if self.evaluating:
+            self._evaluate(here, action, state)
+            return
+        discovery = self.parts.discovery
+        if here is None:
+            discovery.restart()
+        else:
+            discovery.observe(here, action, state)
+        if discovery.done() or self._news:
+            self.trigger('sampled')
+            self._plan()
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return whether there are so many states that any plan may take long."""
+        return len(self._known) + len(self._candidates) > FEW_STATES
+
+    def add_transition(self, state: int, action: int, next_state: int) -> None:
+        self._learn(state, action, next_state)
+        if not self.evaluating:
+            self.parts.discovery.observe_elsewhere(state)
+
+    def add_censored(self, state: int, action: int) -> None:
+        """Leave it out: what is promised rests on attempts of this run alone."""
+
+    def request_sample(self, state: int, action: int) -> None:
+        if state in self._known and not self.finished:
+            self.parts.discovery.request(state, action)
+
+    def forget(self, state: int, action: int) -> bool:
+        """Forget the transitions of the pair, but not which policies were evaluated through it."""
+        if self.parts.discovery.learns_everywhere:
+            self.parts.counts.forget(state, action)
+            self._news = self._news or {}
+            self._start_over()
+        return False
+
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        if not self.parts.discovery.learns_everywhere:
+            return False
+        kept = {policy.target: policy for policy in policies}
+        # No detector watches the transitions of states that were deleted, so they may be stale.
+        for target in self._known:
+            if target not in kept:
+                self._estimates.pop(target, None)
+                for action in range(self._problem.actions):
+                    self.parts.counts.forget(target, action)
+        self._known = kept
+        self._candidates = {}
+        for target in kept:
+            self._meet_all(target)
+        self._start_over()
+        return True
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Attempt no policy any more that plays what is never to be commanded."""
@@ -102,6 +214,7 @@ class UcbExplore(IncrementalBase):
             self._given_up = self._attempts.policy.plays(self._problem.support.all_forbidden)
 
     def _start_over(self) -> None:
+        """Drop what was found out with counts or policies that are no more."""
         if self.evaluating:
             self._given_up = True
         elif not self.finished:
@@ -116,33 +229,47 @@ class UcbExplore(IncrementalBase):
 
     def interrupt(self) -> None:
         """Start again from home; an episode under way is broken off, and counts as such."""
-        super().interrupt()
+        self._here = None
         broken = self._attempts.interrupt() if self._attempts is not None else None
         if broken is not None and self._evaluation is not None:
             self._evaluation.break_off(broken.length, broken.most)
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
+        """Count a transition; its end may be a candidate."""
         _, before = self.parts.counts.add(state, action, next_state)
         if self._news is not None and before + 1 == _SIGHTS and next_state not in self._known:
             self._news[next_state] = None
         if self.parts.discovery.learns_everywhere or self.state is UcbPhase.DISCOVERY:
             self._meet(state, next_state)
 
-    def _step(self, here: int | None, action: int, state: int) -> None:
-        self.episode_over = False
-        if self.evaluating:
-            self._evaluate(here, action, state)
-        else:
-            super()._step(here, action, state)
-
     def _plan(self) -> None:
-        super()._plan()
+        """Pursue the plan for a candidate, or find out what else is left to do."""
+        known, early = tuple(self._known), not self.parts.discovery.done()
+        candidates = self._first_candidates() if early else self.candidates
+        self._news = None if self._news is None else {}
+        plan = self.parts.optimism.plan(
+            self.parts.counts, known, candidates) if candidates else None
+        if plan is not None:
+            self._pursue(plan)
+            return
         # A test may go on over a skip, but not over a return to state discovery.
-        if not self.evaluating:
-            self._evaluation = None
+        self._evaluation = None
+        if early:
+            self.trigger('undersampled')
+            return
+        # The quota grows with the known states: those sampled early may lack some by now.
+        pending = self.parts.discovery.pending(known)
+        if pending:
+            self._sample(pending)
+        self.trigger('undersampled' if pending else 'nothing_left')
+
+    def _sample(self, states: Sequence[int]) -> None:
+        """Set out to sample some known states."""
+        self.parts.discovery.begin(tuple(self._known), states, self._known[states[-1]])
 
     def _first_candidates(self) -> tuple[int, ...]:
-        first = super()._first_candidates()
+        """Return the candidates that do not wait until all known states are sampled."""
+        first = tuple(state for state in self._news or () if state in self._candidates)
         if self._evaluation is None or self._attempts is None:
             return first
         # A policy under test goes on with it.
@@ -201,56 +328,29 @@ class UcbExplore(IncrementalBase):
             # If the same attempt goes on, the quantum does, too.
             self.episode_over = not (self._attempts and self._attempts.under_way)
 
+    def _meet(self, state: int, next_state: int) -> None:
+        """Make a candidate of what follows a known state and is not known itself."""
+        if next_state not in self._known and state in self._known:
+            self._candidates[next_state] = None
+
+    def _make_known(self, policy: Policy, steps: float) -> None:
+        """Make the target of a certified policy known; what follows it may be a candidate."""
+        target = policy.target
+        self._known[target] = policy
+        self._estimates[target] = steps
+        self._candidates.pop(target, None)
+        if self.parts.discovery.learns_everywhere:
+            self._meet_all(target)
+
+    def _meet_all(self, target: int) -> None:
+        """Make candidates of what has followed a known state."""
+        for action in range(self._problem.actions):
+            for state in self.parts.counts.next_states(target, action):
+                self._meet(target, state)
+
     def _doubled(self, pair: Pair) -> bool:
         """Count an execution in this round; return whether it doubles those before the round."""
         executed = self._executed[pair] = self._executed.get(pair, 0) + 1
         if executed == 1:
             self._before[pair] = self.parts.counts.visits(*pair) - 1
         return executed >= max(1, self._before[pair])
-
-
-class MonteCarloEvaluation(Evaluation):
-    """
-    Policy evaluation as printed: ``lambda`` episodes.
-
-    :param problem: with the delta of the run.
-    :param accuracy: the inner accuracy ``e``.
-    :param known: ``|K|``.
-    :param checking: whether a policy that was accepted before is checked. An episode that is
-        broken off counts against a new policy and for one that is checked.
-
-    Source: Lim & Auer 2012, section 3.3.
-    """
-
-    ends_outside = False
-    continues = False
-
-    def __init__(self, problem: Problem, accuracy: float, known: int,
-                 checking: bool = False) -> None:
-        super().__init__()
-        e = accuracy
-        self.episodes = math.ceil(6 / e ** 3 * math.log(16 * known ** 2 / problem.delta))
-        self._radius = problem.radius
-        self._accuracy = e
-        self._checking = checking
-
-    @property
-    def evidence(self) -> tuple[float, float]:
-        """Return the episodes so far and those that are due."""
-        return float(self.played), float(self.episodes)
-
-    def break_off(self, length: int, horizon: int) -> None:
-        """Count an episode that was broken off as the paper, which knows none, would have to."""
-        if self._checking:
-            self.record(length, False)
-        else:
-            super().break_off(length, horizon)
-
-    def _judge(self, length: int, failed: bool) -> Decision:
-        """Both means are divided by ``lambda``, not by the episodes so far, as printed."""
-        e = self._accuracy
-        steps = self._lengths / self.episodes + e * self._radius
-        failure = self._failures / self.episodes + e
-        if failure >= 1 or (steps + failure) / (1 - failure) > (1 + 8 * e) * self._radius:
-            return Decision.BAD
-        return Decision.GOOD if self.played >= self.episodes else Decision.UNDECIDED
