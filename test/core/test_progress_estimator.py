@@ -10,7 +10,7 @@ import random
 from mnm_ros.core import Activity, Exploration, Policy, RESET
 from mnm_ros.core.knowledge.expected_plays import expected_plays, ExpectedPlays, steps_of
 from mnm_ros.core.presets import settings_by_name
-from mnm_ros.core.watch.policy_monitor import steps_until_proven
+from mnm_ros.core.progress_estimator import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest

@@ -33,7 +33,7 @@ class Optimistic(ScriptedBase):
 def watching_five(chance: float) -> tuple[WatchPhase, ChangeLog, Slow]:
     """Return a phase that is about to add state 5, which takes ``1 / chance`` steps."""
     checking, log = slow_watching(Script((HOME, 3, 5)), (HOME, 3))
-    checking.base = Optimistic(10, (HOME, 3, 5))
+    checking.parts.rediscovery.base = Optimistic(10, (HOME, 3, 5))
     return checking, log, Slow({5: chance}, 0)
 
 

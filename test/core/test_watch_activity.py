@@ -7,11 +7,8 @@ from __future__ import annotations
 import math
 
 from mnm_ros.core import Detector, Evidence, PhaseActivity
-from mnm_ros.core.watch.policy_monitor import (
-    checking_activity,
-    steps_until_modelled,
-    steps_until_proven,
-)
+from mnm_ros.core.progress_estimator import steps_until_modelled, steps_until_proven
+from mnm_ros.core.watch.policy_monitor import checking_activity
 from mnm_ros.view.sentences import sentence
 import pytest
 

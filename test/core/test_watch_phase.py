@@ -182,7 +182,7 @@ def test_a_new_state_beyond_the_radius_tells_of_no_change() -> None:
 
     script = Script((HOME, 3, 5))
     checking, log = watching(script, (HOME, 3))
-    checking.base = Far(script.life, script.targets)
+    checking.parts.rediscovery.base = Far(script.life, script.targets)
     run(checking, World(), lambda: known(checking) == (HOME, 3, 5))
     assert log.noticed == 0
 

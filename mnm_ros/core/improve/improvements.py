@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 from mnm_ros.core.improve.least_steps import LeastSteps
 from mnm_ros.core.mnm.checking_phase import NearlyBest
@@ -44,9 +44,7 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.statistics.certificate import PolicyModel
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.background import BackgroundTask
-
-if TYPE_CHECKING:
-    from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.core.watch.revisions import Revisions
 
 _GROWTH, _FEWEST = 0.25, 2
 """Of the executions of a pair, and so many of them at least, after which it is checked again."""
@@ -107,29 +105,29 @@ class Improvements(BackgroundTask):
     def proven(self) -> Mapping[int, NearlyBest]:
         return self._proven
 
-    def heed(self, phase: WatchPhase, anew: bool = False) -> None:
+    def heed(self, held: Revisions, anew: bool = False) -> None:
         """Report the policies that are no longer proven to be nearly the best."""
         if not self.wanted:
             return
-        fallen = self.fall(phase.policies[0].states, _closed(phase), phase.parts.reach, anew)
+        fallen = self.fall(held.policies[0].states, _closed(held), held.parts.reach, anew)
         if fallen:
-            phase.round.log.tell(ToImproveAgain(phase.round.number, tuple(fallen)))
+            held.round.log.tell(ToImproveAgain(held.round.number, tuple(fallen)))
 
-    def begin(self, phase: WatchPhase, steps: int) -> bool:
+    def begin(self, held: Revisions, steps: int) -> bool:
         if self.wanted:
-            self._look(phase)
+            self._look(held)
         self.left = steps
         return self.target is not None
 
-    def _look(self, phase: WatchPhase) -> None:
+    def _look(self, held: Revisions) -> None:
         """Take what is proven to be nearly the best."""
-        self.heed(phase)
-        round_, reach = phase.round, phase.parts.reach
+        self.heed(held)
+        round_, reach = held.round, held.parts.reach
         while (found := self.look(
-                phase.policies, _closed(phase), round_.problem, reach)) is not None:
+                held.policies, _closed(held), round_.problem, reach)) is not None:
             if found.new is not found.old:
-                phase.adopt(tuple(found.new if policy is found.old else policy
-                                  for policy in phase.policies))
+                held.adopt(tuple(found.new if policy is found.old else policy
+                                  for policy in held.policies))
             proven = (round_.number, found.new.target, found.proof.within, found.proof.at_most,
                       found.after, found.steps)
             round_.log.tell(ProvenNearlyBest(*proven) if found.new is found.old else
@@ -198,16 +196,16 @@ class Improvements(BackgroundTask):
         return RESET if here in (None, self.target) or self._walk is None else (
             self._walk.action(0, here))
 
-    def executed(self, phase: WatchPhase, pair: Pair | None) -> bool:
+    def executed(self, held: Revisions, pair: Pair | None) -> bool:
         """Check again once a pair was executed a quarter more often than at the last check."""
         self.left -= 1
         if self.target in self._steps:
             self._steps[self.target] += 1
         if pair is not None:
             made = self._made[pair] = self._made.get(pair, 0) + 1
-            before = phase.parts.reach.sets.counts.visits(*pair) - made
+            before = held.parts.reach.sets.counts.visits(*pair) - made
             if made >= max(_FEWEST, _GROWTH * before):
-                self._look(phase)
+                self._look(held)
         return self.target is not None and self.left > 0
 
     def shown(self, activity: PhaseActivity) -> PhaseActivity:
@@ -217,9 +215,9 @@ class Improvements(BackgroundTask):
                        said=Improving(self.target, self._likely, least))
 
 
-def _closed(phase: WatchPhase) -> Collection[Pair]:
+def _closed(held: Revisions) -> Collection[Pair]:
     """Return the pairs that are closed, if a caller schedules re-checks."""
-    pairs = phase.parts.pairs
+    pairs = held.parts.pairs
     return tuple(pairs.closed) if pairs.scheduled else ()
 
 

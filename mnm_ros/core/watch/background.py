@@ -13,15 +13,15 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.activity import PhaseActivity
 
 if TYPE_CHECKING:
-    from mnm_ros.core.watch.watch_phase import WatchPhase
+    from mnm_ros.core.watch.revisions import Revisions
 
 
 class BackgroundTask(ABC):
     """
     Has two of three steps while nothing is suspected, between a patrol and a rediscovery.
 
-    For all else, these steps are as those that others have ordered. What the task learns of the
-    phase it reads from ``policies``, ``round`` and ``parts``; it may ``adopt`` other policies. The
+    For all else, these steps are as those that others have ordered. The task reads the hypothesis,
+    the round and the parts of the phase from ``Revisions``, and may ``adopt`` other policies. The
     phase has one for each round, which is made without arguments and is part of its snapshots.
 
     :ivar wanted: how near to the best policies are to be, by target.
@@ -39,7 +39,7 @@ class BackgroundTask(ABC):
         """Return what is proven of policies of the hypothesis, by target."""
 
     @abstractmethod
-    def heed(self, phase: WatchPhase, anew: bool = False) -> None:
+    def heed(self, held: Revisions, anew: bool = False) -> None:
         """
         React to a step of the phase.
 
@@ -47,7 +47,7 @@ class BackgroundTask(ABC):
         """
 
     @abstractmethod
-    def begin(self, phase: WatchPhase, steps: int) -> bool:
+    def begin(self, held: Revisions, steps: int) -> bool:
         """Begin a turn of so many steps, with a RESET; return False if there is nothing to do."""
 
     @abstractmethod
@@ -55,7 +55,7 @@ class BackgroundTask(ABC):
         """Return the next action; ``here`` is None where RESET is the only choice."""
 
     @abstractmethod
-    def executed(self, phase: WatchPhase, pair: Pair | None) -> bool:
+    def executed(self, held: Revisions, pair: Pair | None) -> bool:
         """
         Count a step; return whether the turn goes on.
 

@@ -83,6 +83,15 @@ class Doubts:
         return self._parts.checks.monitor.unproven_targets if (
             self._round.log.open and self._parts.relearning.all_doubted) else ()
 
+    def count(self, pair: Pair | None) -> None:
+        """Count a step; None is a RESET, or one from where it is not known."""
+        parts = self._parts
+        parts.checks.patrol.executed(pair)
+        if parts.pairs.step():
+            self.steer()
+        parts.blocked.executed(parts.rediscovery.base, pair, parts.pairs.shut)
+        parts.relearning.steps += self._round.log.open
+
     def observe(self, state: int, action: int, next_state: int,
                 policies: Sequence[Policy]) -> PairChange | None:
         """Record where a pair has led; return the change if that raises the pair's alarm."""
@@ -217,6 +226,24 @@ class Doubts:
         parts.relearning.notice()
         parts.checks.monitor.notice()
         self._round.log.notice()
+
+    def support_changed(self, pairs: Collection[Pair], policies: Sequence[Policy]) -> None:
+        """
+        Let the policies prove again that they work that may come to the pairs; all else stays.
+
+        That is by what was seen, and by what is declared now of other pairs, too.
+        """
+        def after(state: int, action: int) -> tuple[int, ...]:
+            return (*self._parts.transitions.following(state, action),
+                    *(self._round.problem.support.ends(state, action) or ()))
+
+        plays = {policy.target: {*policy.may_play(
+            policies[0].target, after, len(policy.actions))} for policy in policies[1:]}
+        concerned = [*dict.fromkeys(
+            target for pair in pairs for target, played in plays.items() if pair in played)]
+        if concerned:
+            self.notice(policies, declared=True)
+            self.doubt(concerned)
 
     def notice_all(self, policies: Sequence[Policy]) -> None:
         """Record a change that no pair explains, so that all policies are doubted."""

@@ -23,8 +23,6 @@ from mnm_ros.core.progress.said import (
 )
 from mnm_ros.core.statistics.delta_spending import share
 
-_TYPICAL_BET = 0.7    # of a detector for a policy, see ``Detector``
-_STEPS_FOR_PAIR = 40    # after a change, until models prove the policies of drives
 _LEAST_MARGIN = 0.01    # steps over the limit or below it, where there are hardly any
 
 
@@ -210,45 +208,3 @@ def _of_policies(detectors: Mapping[int, PolicyDetector]) -> Iterator[Evidence]:
             'detector', target, None, max(0.0, detector.evidence), detector.threshold)
         if detector.proving and not detector.proven:
             yield Evidence('proof', target, None, *detector.proof)
-
-
-def steps_until_proven(
-        unproven: Mapping[int, float], policies: int, expected_steps: Mapping[int, float | None],
-        limit: float, horizon: int) -> int:
-    """
-    Return the steps that it may take until all policies are proven.
-
-    After each attempt, the rediscovery has the robot for a quantum, which is as long as the
-    horizon. Every other attempt is that of a policy without a proof; for the others, policies take
-    turns.
-
-    :param unproven: targets without a proof, with the nats that each lacks.
-    :param policies: in all.
-    :param expected_steps: by target, as far as they are known.
-    :param limit: ``m``, in steps.
-    """
-    attempts = steps = 0.0
-    for target, lacking in unproven.items():
-        takes = min(expected_steps.get(target) or 0.5 * limit, 0.9 * limit)
-        count = math.ceil(lacking / math.log1p(_TYPICAL_BET * (limit - takes) / (horizon + 1)))
-        attempts += count
-        steps += count * (takes + 1)
-    if not attempts:
-        return 0
-    share = 0.5 + 0.5 * len(unproven) / policies
-    return math.ceil((steps + attempts * horizon) / share)
-
-
-def steps_until_modelled(pairs: int, made: int) -> int:
-    """
-    Return the steps that it may take until models have proven the policies of drives.
-
-    In 24 runs on random roads and a published route graph, relearning a closed edge took 24 to 56
-    steps for each pair, however many policies lacked a proof: their pairs have to be executed
-    often enough since the change.
-
-    :param pairs: of the known states, without those that are never commanded.
-    :param made: steps since the change was noticed.
-    """
-    in_all = _STEPS_FOR_PAIR * pairs
-    return max(in_all - made, in_all // 4)

@@ -11,25 +11,18 @@ So each capital is a supermartingale whatever is chosen. Over any length of time
 the chance of any wrong decision is at most the round's delta ``delta_r``. The parts of it, in
 ``SHARES``, are for
 
-- *Deletion.* A policy's ``Detector`` raises the alarm. Each of the round has its ``share`` of the
-  part for its delta. With a policy, those are deleted whose usual way leads through its target, as
-  they would play a RESET there from then on. Without a change that is wrong only if the policy is
-  deleted wrongly in the first place, by its detector or by a model, so that it takes no delta.
+- *Deletion* of policies, and *Reach*, which says that an added state reveals a change
+  (``revisions``).
 - *Addition* and *Restart*: what rediscoveries certify, and how long they take (``rediscovery``).
 - *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionMonitor``): a
   change is noticed, and the run under way forgets that pair alone. They go on from what the
   building phase has seen.
 - *Pooled.* All moves together raise the alarm (``PooledDetector``): the round is over.
-- *Reach.* An added state reveals a change if it is within the radius for sure (``reach.py``).
-  The steps that it seems to take do not count: rediscoveries certify as early as they can, and
-  each of them is a new try.
 - *Proofs.* After a change, each policy has to prove that it works before the change counts as
   relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
   noticed, all proofs are withdrawn.
 
-A rediscovery starts again when a policy is deleted, as its samples may be older than the change;
-unless that is explained by a pair on the way that has changed, or by a state that was deleted for
-one, and the base can go on (``revise``), with what ``doubts`` reports.
+``revisions`` has the hypothesis, and ``doubts`` what may be wrong with it.
 """
 
 from __future__ import annotations
@@ -39,7 +32,8 @@ from typing import Any, Union
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory
-from mnm_ros.core.mnm.capabilities import activity_of, Learns, Relearns, Reports
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import activity_of, Learns
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, NearlyBest, Round
 from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.model import snapshot
@@ -47,29 +41,14 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
-from mnm_ros.core.progress.events import MovesChange, PairChange
-from mnm_ros.core.progress.said import (
-    ChangeTooLong,
-    MostHasChanged,
-    RediscoveryTooLong,
-    Said,
-    StatesAdded,
-    StatesDeleted,
-    StatesNearer,
-    StatesRecalled,
-    WaysReplaced,
-)
+from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.progress.said import Said
 from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
-from mnm_ros.core.watch.policy_monitor import (
-    checking_activity,
-    steps_until_modelled,
-    steps_until_proven,
-)
+from mnm_ros.core.watch.policy_monitor import checking_activity
+from mnm_ros.core.watch.revisions import Revisions
 from mnm_ros.core.watch.watch_parts import WatchParts
-
-_GROWTH = 1.5    # power of the known states with which the steps grow that learning takes
 
 
 class WatchPhase(CheckingPhase):
@@ -86,30 +65,46 @@ class WatchPhase(CheckingPhase):
     :ivar parts: what the phase consists of; only the phase changes them.
     :ivar transitions: the detectors of the pairs.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
+    :ivar revisions: the hypothesis, and what revises it.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...], *, quanta: int = 4,
                  look_again: float = 1.0, new_detector: DetectorFactory = Detector,
                  new_background: Callable[[], BackgroundTask] | None = None) -> None:
-        self.refuted = False
         self.rediscovering = True
         self.round = round_
-        self.policies = over_own_targets(policies)
         self._here: int | None = None
         self._asked: int | None = None
-        self._begun_with = len(policies)
+        policies = over_own_targets(policies)
         self.parts = parts = WatchParts.of(
-            round_, self.policies, look_again, new_detector, new_background)
+            round_, policies, look_again, new_detector, new_background)
         self.transitions, self._pairs, self._reach = parts.transitions, parts.pairs, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._background, self._in_background = parts.background, False
         self._sought: Collection[int] = ()    # targets to which the run seeks other ways
         self.doubts = Doubts(round_, parts)
+        self.revisions = Revisions(round_, parts, self.doubts, policies)
         self._schedule = WatchSchedule(round_, parts, quanta)
         if round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:  # type: ignore[override]
+        return self.revisions.policies
+
+    @property
+    def refuted(self) -> bool:  # type: ignore[override]
+        return self.revisions.refuted
+
+    @property
+    def base(self) -> BaseAlgorithm:  # type: ignore[override]
+        return self._rediscovery.base
+
+    @property
+    def check_steps(self) -> int:  # type: ignore[override]
+        return self._rediscovery.limit.steps
 
     @property
     def doubted(self) -> Mapping[int, Said]:
@@ -160,18 +155,14 @@ class WatchPhase(CheckingPhase):
         here, self._here, self._asked = self._here, state, None
         self._rediscovery.since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
-        self._count(seen[:2] if seen else None)
-        if self.rediscovering or seen:
-            self._rediscovery.fresh = False
+        self.doubts.count(seen[:2] if seen else None)
+        self._rediscovery.fresh &= not self.rediscovering and seen is None
         if self.rediscovering:
             self.base.observe(action, state)
         elif seen and isinstance(self.base, Learns):
             self.base.add_transition(*seen)
         change = self.doubts.observe(*seen, self.policies) if seen else None
-        if all_moves := self.doubts.all_moves:
-            self.round.log.notice()
-            self.round.log.outdate()
-            self._end_round(self._everything_changed, all_moves)
+        if self.revisions.end_if_all_changed():
             return
         if self.rediscovering:
             self._rediscover()
@@ -190,7 +181,7 @@ class WatchPhase(CheckingPhase):
             if isinstance(self.base, Learns):
                 self.base.add_censored(state, action)
             return
-        self._count((state, action))
+        self.doubts.count((state, action))
         if isinstance(self.base, Learns):
             self.base.add_transition(state, action, after)
         self._remember(self.doubts.observe(state, action, after, self.policies))
@@ -203,52 +194,21 @@ class WatchPhase(CheckingPhase):
         if lost := self.round.memory.lost(change, self.policies[1:]):
             self._checks.interrupt()
             self._delete(lost)
-        self._recall()
-
-    def _recall(self) -> None:
-        """Take back the policies whose pairs lead again where they did."""
-        recalled = self.round.memory.recall({policy.target for policy in self.policies})
-        if recalled:
-            self.adopt((*self.policies, *recalled))
-            targets = [policy.target for policy in recalled]
-            self.doubts.doubt(targets)
-            self.round.log.tell(StatesRecalled(self.round.number, tuple(targets)))
-
-    def _count(self, pair: Pair | None) -> None:
-        """Record a step; None is a RESET, or one from where it is not known."""
-        self._checks.patrol.executed(pair)
-        if self._pairs.step():
-            self.doubts.steer()
-        self._blocked.executed(self.base, pair, self._pairs.shut)
-        self._relearning.steps += self.round.log.open
+        self.revisions.recall()
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            self._reach.sets.add_censored(self._here, self._asked)
-            if not self.rediscovering:
-                self._rediscovery.fresh = False
-                if isinstance(self.base, Learns):
-                    self.base.add_censored(self._here, self._asked)
+            if self.rediscovering:    # the run learns from that itself
+                self._reach.sets.add_censored(self._here, self._asked)
+            else:
+                self.observe_work(self._here, self._asked, None)
         self.base.interrupt()
         self._here = self._asked = None
         self._checks.interrupt()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
-        """
-        Let the policies prove again that they work that may come to the pairs; all else stays.
-
-        That is by what was seen, and by what is declared now of other pairs, too.
-        """
-        ends, home = self.round.problem.support.ends, self.policies[0].target
-        plays = {policy.target: {*policy.may_play(home, lambda *pair: (
-            *self.transitions.following(*pair), *(ends(*pair) or ())), len(policy.actions))}
-            for policy in self.policies[1:]}
-        concerned = [*dict.fromkeys(
-            target for pair in pairs for target, played in plays.items() if pair in played)]
-        if concerned:
-            self.doubts.notice(self.policies, declared=True)
-            self.doubts.doubt(concerned)
+        self.doubts.support_changed(pairs, self.policies)
         super().support_changed(pairs)
         self._tell_background(anew=True)
 
@@ -293,40 +253,15 @@ class WatchPhase(CheckingPhase):
     def sweep(self) -> tuple[int, int]:
         return self._rediscovery.sweep
 
-    def steps_to_relearn(self, expected_steps: Mapping[int, float | None]) -> int:
-        """Return how many steps it may take to relearn a change, for display."""
-        since, likely = self.sweep
-        monitor, limit = self._checks.monitor, self.round.problem.limit
-        proofs = steps_until_proven(monitor.unproven_targets, len(monitor.detectors),
-                                    expected_steps, limit, self.policies[0].horizon)
-        steps = (0 if self._relearning.swept else likely - since) + proofs
-        declared = self.round.problem.support.declared
-        if not (proofs and declared.drives):
-            return steps
-        pairs = sum(map(bool, (ends for policy in self.policies
-                               for ends in declared.successors.get(policy.target, ()))))
-        return min(steps, steps_until_modelled(pairs, self._relearning.steps))
-
     def figures(self) -> Mapping[str, Union[str, int, float]]:
-        """Return the evidence against the policy that has most of it, in nats."""
         evidence, threshold, target = self._checks.monitor.most_evidence
         return {'check_window': 0,
                 'failures': f'{evidence:.1f} nats against the policy for state {target}',
                 'failure_threshold': round(threshold, 1)}
 
-    def adopt(self, policies: tuple[Policy, ...]) -> None:
-        """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
-        before = self.policies
-        self.policies = over_own_targets(policies)
-        self._checks.change(before, self.policies[1:], doubted=self.round.log.open)
-        self._checks.patrol.change(self.policies, self.transitions)
-        self._relearning.keep(self._checks.monitor.detectors)
-
     def _rediscover_again(self) -> None:
         self._sought = self.doubts.sought(self.policies)
         self._rediscovery.begin(self.policies, self._sought)
-        self.base = self._rediscovery.base
-        self.check_steps = self._rediscovery.limit.steps
         self._relearning.begin_rediscovery()
         self._checks.patrol.change(self.policies, self.transitions)
         self._blocked.begin(self.base, {policy.target for policy in self.policies}, [
@@ -336,8 +271,7 @@ class WatchPhase(CheckingPhase):
 
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
-        self.rediscovering, self._in_background = True, False
-        self._here = None
+        self.rediscovering, self._in_background, self._here = True, False, None
         sought = self.doubts.sought(self.policies)
         if {*sought}.difference(self._sought) or self._sought and not sought:
             self._rediscover_again()
@@ -351,15 +285,14 @@ class WatchPhase(CheckingPhase):
         # What is asked of a run that is interrupted then counts as broken off.
         waits = not over and self._would_not_wait()
         if not over and not waits:
-            if self._pairs.shut:    # asked where no interruption follows on what was asked
-                self._delete_cut_off()
+            self._delete_cut_off()    # asks where no interruption follows on what was asked
             return
         too_long = self._rediscovery.too_long
-        self._take_other_ways()
+        self.revisions.take_other_ways(self._sought)
         if (waits or self.base.finished) and self.doubts.sought(self.policies):
             self._pairs.insist()    # no other way is left to try: attempts decide
-        self._add_new_states()
-        self._judge_new_states()
+        self.revisions.add_found()
+        self.revisions.judge_added()
         if self._delete_refuted():
             return
         if self.base.finished:
@@ -369,123 +302,30 @@ class WatchPhase(CheckingPhase):
             self.doubts.settle()
             self._rediscover_again()
         elif too_long:
-            if self._rediscovery.limit.cut_off(self._rediscovery.number):
-                self.round.log.notice()
-                self.round.log.outdate()
-                self._end_round(RediscoveryTooLong(
-                    self.round.number, self.check_steps, self._rediscovery.limit.in_a_row,
-                    self.round.number + 1))
+            if self.revisions.end_if_cut_off():
                 return
             self._rediscover_again()
-        if why := self._dearer_than_a_round:
-            self._end_round(*why)
-            return
-        self._begin_patrol()
-
-    @property
-    def _dearer_than_a_round(self) -> tuple[Said, MovesChange | None] | None:
-        """
-        Return why the next round probably costs less than this one; None if it does not.
-
-        With the change of all moves, if that is why.
-        """
-        if not self.round.log.open:
-            return None
-        number = self.round.number
-        if everywhere := self.doubts.shared.of_all:
-            return self._everything_changed, everywhere
-        if self._relearning.steps > self.round.patience * max(
-                1.0, len(self.policies) / self._begun_with) ** _GROWTH:
-            return ChangeTooLong(number, self._relearning.steps, number + 1), None
-        return None
-
-    @property
-    def _everything_changed(self) -> Said:
-        return MostHasChanged(self.round.number, self.round.number + 1)
-
-    def _end_round(self, why: Said, moves: MovesChange | None = None) -> None:
-        self.refuted = True
-        self.round.log.tell(why, 'change', moves)
+        if not self.revisions.end_if_dear():
+            self._begin_patrol()
 
     def _would_not_wait(self) -> bool:
         """Return whether only stopped pairs are left for the run; attempts may have others."""
         stopping = self._pairs.stopping
         return bool(stopping) and (self._here, self.base.next_action()) in stopping
 
-    def _add_new_states(self) -> None:
-        """
-        Add what the rediscovery has certified.
-
-        While a change is open, one that seems to be within the radius may reveal another, unless
-        it was deleted for this one: what was proven before counts no more.
-        """
-        known = {policy.target for policy in self.policies}
-        found = [policy for policy in self.base.policies if policy.target not in known]
-        if not found:
-            return
-        self.adopt((*self.policies, *found))
-        self._rediscovery.limit.set(self.base.step_bound(len(self.policies)))
-        self.check_steps = self._rediscovery.limit.steps
-        self._relearning.notice()
-        self.doubts.look_around()
-        targets = [policy.target for policy in found]
-        self._reach.enter(targets)
-        estimates = self.base.estimates if isinstance(self.base, Reports) else {}
-        if self.round.log.open and any(
-                estimates.get(target, 0.0) <= self.round.problem.radius
-                for target in targets if target not in self._relearning.deleted):
-            self.doubts.notice_all(self.policies)
-        self.round.log.tell(StatesAdded(self.round.number, tuple(targets)))
-        self.round.memory.reached(targets)
-        self._recall()
-
-    def _judge_new_states(self) -> None:
-        """Notice a change where a new state is within the radius; others may come and go."""
-        within = [] if self.round.log.open else self._reach.found(self.policies)
-        if within:
-            self.doubts.notice_all(self.policies)
-            self.doubts.look_around()
-            self.round.log.tell(StatesNearer(self.round.number, tuple(within)), 'change')
-
     def _delete_refuted(self) -> bool:
-        """Delete what models say is too slow, and take the better ways that they know."""
-        if not (self.round.log.open and self._reach.take_turn()):
-            return False
-        refuted = self.doubts.too_slow(self.policies)
-        found = self.doubts.better(self.policies, refuted)
-        if found is not None:
-            self._relearning.concerned.pop(found.target, None)
-            self._take({found.target: found})
+        """Delete what models say is too slow; return whether there is any."""
+        refuted = self.revisions.examine()
         if refuted:
             self._delete(refuted)
-        else:
-            self.doubts.prove(self.policies)
         return bool(refuted)
 
     def _delete_cut_off(self) -> None:
         """Delete the policies through what is closed, once the run has nothing else to do."""
-        if (self._here, self.base.next_action()) not in self._pairs.shut:
-            return
-        cut_off = self._checks.patrol.passing(self._pairs.closed)
-        if cut_off:
-            self._relearning.concern(cut_off)    # by what was noticed of the pair
-            self._delete([policy for policy in self.policies if policy.target in cut_off])
-
-    def _take_other_ways(self) -> None:
-        """Take the ways that were found around what is suspected."""
-        found = {policy.target: policy for policy in self.base.policies
-                 if policy.target in self._sought}
-        ways = {policy.target: found[policy.target] for policy in self.policies
-                if policy.target in found and not policy.same_as(found[policy.target])}
-        self._take(ways)
-        if ways and not self.doubts.sought(self.policies):
-            self.round.log.revise()
-
-    def _take(self, ways: Mapping[int, Policy]) -> None:
-        """Take other ways to states, by target."""
-        if ways:
-            self.adopt(tuple(ways.get(policy.target, policy) for policy in self.policies))
-            self.round.log.tell(WaysReplaced(self.round.number, tuple(ways)))
+        shut = self._pairs.shut
+        if shut and (self._here, self.base.next_action()) in shut and (
+                cut_off := self.revisions.cut_off()):
+            self._delete(cut_off)
 
     def _begin_patrol(self) -> None:
         """Let the policies whose turn it is make attempts."""
@@ -499,19 +339,18 @@ class WatchPhase(CheckingPhase):
             self._checks.turns.prefer(() if target is None else (target,))
             self._begin_background()
             return
-        self._here = None
-        self.rediscovering = False
+        self._here, self.rediscovering = None, False
         self._checks.begin(target, self.policies)
 
     def _begin_background(self) -> None:
         """Make twice as many steps in the background as for all else, if there is any need."""
         turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
         if not (self._background and self._at_rest
-                and self._background.begin(self, 2 * (turn + turn // 2))):
+                and self._background.begin(self.revisions, 2 * (turn + turn // 2))):
             self._begin_quantum()
             return
-        self._here = None
-        self.rediscovering, self._rediscovery.fresh, self._in_background = False, False, True
+        self.rediscovering, self._in_background, self._here = False, True, None
+        self._rediscovery.fresh = False
 
     @property
     def _at_rest(self) -> bool:
@@ -521,14 +360,14 @@ class WatchPhase(CheckingPhase):
     def _go_on_in_background(self, pair: Pair | None) -> None:
         """Judge a step that was made in the background."""
         assert self._background is not None
-        goes_on = self._background.executed(self, pair)
+        goes_on = self._background.executed(self.revisions, pair)
         ahead = self._here, self._background.action(self._here)
         if not goes_on or not self._at_rest or ahead in self._pairs.stopping:
             self._begin_quantum()
 
     def _tell_background(self, anew: bool = False) -> None:
         if self._background:
-            self._background.heed(self, anew)
+            self._background.heed(self.revisions, anew)
 
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
@@ -553,36 +392,8 @@ class WatchPhase(CheckingPhase):
             self._attempt(self._schedule.go_on())
 
     def _delete(self, failing: Sequence[Policy]) -> None:
-        """
-        Delete policies, and those that lead through their targets.
-
-        The rediscovery goes on only if it is known what has changed.
-        """
-        explained = all(policy.target in self._relearning.concerned for policy in failing)
-        targets = self._checks.patrol.behind([policy.target for policy in failing])
-        if not explained:
-            self._reach.start_again()
-        left = tuple(policy for policy in self.policies if policy.target not in targets)
-        # Where another one may come to their targets by chance, it plays a RESET from now on.
-        if explained:
-            self.round.memory.keep(
-                [policy for policy in self.policies if policy.target in targets],
-                self._relearning.changed)
-        strayed = [target for state in targets for target in self.transitions.passing(state, left)]
-        self.adopt(left)
-        self.transitions.leave(targets)
-        self._pairs.leave(targets)
-        for target in targets:
-            self.round.log.outdate(target)
-        if explained:    # what the change does not concern works as before
-            self._relearning.notice()
-            self.doubts.doubt(strayed)
-        else:
-            self.doubts.notice_all(self.policies)
-        self._relearning.deleted.update(dict.fromkeys(targets))
-        self.round.log.tell(StatesDeleted(self.round.number, tuple(targets)), 'change')
-        if (explained and not self.base.finished and isinstance(self.base, Relearns)
-                and self.base.revise(self.policies)):
+        """Delete policies; the rediscovery goes on only if it is known what has changed."""
+        if self.revisions.delete(failing):
             self._begin_quantum()
         else:
             self._rediscover_again()

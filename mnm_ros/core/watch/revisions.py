@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The hypothesis during checks, and all that revises it: the watch phase says when.
+
+Two parts of the round's delta are for revisions:
+
+- *Deletion.* A policy's ``Detector`` raises the alarm. Each of the round has its ``share`` of the
+  part for its delta. With a policy, those are deleted whose usual way leads through its target, as
+  they would play a RESET there from then on. Without a change that is wrong only if the policy is
+  deleted wrongly in the first place, by its detector or by a model, so that it takes no delta.
+- *Reach.* An added state reveals a change if it is within the radius for sure (``reach.py``).
+  The steps that it seems to take do not count: rediscoveries certify as early as they can, and
+  each of them is a new try.
+
+A rediscovery starts again when a policy is deleted, as its samples may be older than the change;
+unless that is explained by a pair on the way that has changed, or by a state that was deleted for
+one, and the base can go on (``revise``), with what ``doubts`` reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from mnm_ros.core.mnm.capabilities import Relearns, Reports
+from mnm_ros.core.mnm.checking_phase import Round
+from mnm_ros.core.model.policy import over_own_targets, Policy
+from mnm_ros.core.progress.events import MovesChange
+from mnm_ros.core.progress.said import (
+    ChangeTooLong,
+    MostHasChanged,
+    RediscoveryTooLong,
+    Said,
+    StatesAdded,
+    StatesDeleted,
+    StatesNearer,
+    StatesRecalled,
+    WaysReplaced,
+)
+from mnm_ros.core.watch.doubts import Doubts
+from mnm_ros.core.watch.watch_parts import WatchParts
+
+_GROWTH = 1.5    # power of the known states with which the steps grow that learning takes
+
+
+class Revisions:
+    """
+    The policies of the hypothesis; each method that revises them reports that.
+
+    :param doubts: what a change, or a hint of one, puts in doubt.
+    :param policies: to begin with.
+    :ivar round: what the phase is made from.
+    :ivar parts: of the phase.
+    :ivar policies: home first, all over the states that they lead to; another tuple after each
+        revision.
+    :ivar refuted: whether the round is over.
+    """
+
+    def __init__(self, round_: Round, parts: WatchParts, doubts: Doubts,
+                 policies: tuple[Policy, ...]) -> None:
+        self.round = round_
+        self.parts = parts
+        self._doubts = doubts
+        self.policies = policies
+        self._begun_with = len(policies)
+        self.refuted = False
+
+    def adopt(self, policies: tuple[Policy, ...]) -> None:
+        """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
+        before, parts = self.policies, self.parts
+        self.policies = over_own_targets(policies)
+        parts.checks.change(before, self.policies[1:], doubted=self.round.log.open)
+        parts.checks.patrol.change(self.policies, parts.transitions)
+        parts.relearning.keep(parts.checks.monitor.detectors)
+
+    def recall(self) -> None:
+        """Take back the policies whose pairs lead again where they did."""
+        recalled = self.round.memory.recall({policy.target for policy in self.policies})
+        if recalled:
+            self.adopt((*self.policies, *recalled))
+            targets = [policy.target for policy in recalled]
+            self._doubts.doubt(targets)
+            self.round.log.tell(StatesRecalled(self.round.number, tuple(targets)))
+
+    def add_found(self) -> None:
+        """
+        Add what the rediscovery has certified.
+
+        While a change is open, one that seems to be within the radius may reveal another, unless
+        it was deleted for this one: what was proven before counts no more.
+        """
+        rediscovery, relearning = self.parts.rediscovery, self.parts.relearning
+        base, known = rediscovery.base, {policy.target for policy in self.policies}
+        found = [policy for policy in base.policies if policy.target not in known]
+        if not found:
+            return
+        self.adopt((*self.policies, *found))
+        rediscovery.limit.set(base.step_bound(len(self.policies)))
+        relearning.notice()
+        self._doubts.look_around()
+        targets = [policy.target for policy in found]
+        self.parts.reach.enter(targets)
+        estimates = base.estimates if isinstance(base, Reports) else {}
+        if self.round.log.open and any(
+                estimates.get(target, 0.0) <= self.round.problem.radius
+                for target in targets if target not in relearning.deleted):
+            self._doubts.notice_all(self.policies)
+        self.round.log.tell(StatesAdded(self.round.number, tuple(targets)))
+        self.round.memory.reached(targets)
+        self.recall()
+
+    def judge_added(self) -> None:
+        """Notice a change where a new state is within the radius; others may come and go."""
+        within = [] if self.round.log.open else self.parts.reach.found(self.policies)
+        if within:
+            self._doubts.notice_all(self.policies)
+            self._doubts.look_around()
+            self.round.log.tell(StatesNearer(self.round.number, tuple(within)), 'change')
+
+    def examine(self) -> list[Policy]:
+        """Return what models say is too slow; else take the better ways, and the proofs."""
+        if not (self.round.log.open and self.parts.reach.take_turn()):
+            return []
+        refuted = self._doubts.too_slow(self.policies)
+        found = self._doubts.better(self.policies, refuted)
+        if found is not None:
+            self.parts.relearning.concerned.pop(found.target, None)
+            self._take({found.target: found})
+        if not refuted:
+            self._doubts.prove(self.policies)
+        return refuted
+
+    def cut_off(self) -> list[Policy]:
+        """Return the policies through what is closed, which a change concerns by that."""
+        cut_off = self.parts.checks.patrol.passing(self.parts.pairs.closed)
+        self.parts.relearning.concern(cut_off)    # by what was noticed of the pair
+        return [policy for policy in self.policies if policy.target in cut_off]
+
+    def take_other_ways(self, sought: Collection[int]) -> None:
+        """Take the ways that were found around what is suspected, to these targets."""
+        found = {policy.target: policy for policy in self.parts.rediscovery.base.policies
+                 if policy.target in sought}
+        ways = {policy.target: found[policy.target] for policy in self.policies
+                if policy.target in found and not policy.same_as(found[policy.target])}
+        self._take(ways)
+        if ways and not self._doubts.sought(self.policies):
+            self.round.log.revise()
+
+    def _take(self, ways: Mapping[int, Policy]) -> None:
+        """Take other ways to states, by target."""
+        if ways:
+            self.adopt(tuple(ways.get(policy.target, policy) for policy in self.policies))
+            self.round.log.tell(WaysReplaced(self.round.number, tuple(ways)))
+
+    def delete(self, failing: Sequence[Policy]) -> bool:
+        """
+        Delete policies, and those that lead through their targets.
+
+        :returns: whether the rediscovery can go on.
+        """
+        parts, relearning, log = self.parts, self.parts.relearning, self.round.log
+        explained = all(policy.target in relearning.concerned for policy in failing)
+        targets = parts.checks.patrol.behind([policy.target for policy in failing])
+        if not explained:
+            parts.reach.start_again()
+        left = tuple(policy for policy in self.policies if policy.target not in targets)
+        # Where another one may come to their targets by chance, it plays a RESET from now on.
+        if explained:
+            self.round.memory.keep(
+                [policy for policy in self.policies if policy.target in targets],
+                relearning.changed)
+        strayed = [target for state in targets
+                   for target in parts.transitions.passing(state, left)]
+        self.adopt(left)
+        parts.transitions.leave(targets)
+        parts.pairs.leave(targets)
+        for target in targets:
+            log.outdate(target)
+        if explained:    # what the change does not concern works as before
+            relearning.notice()
+            self._doubts.doubt(strayed)
+        else:
+            self._doubts.notice_all(self.policies)
+        relearning.deleted.update(dict.fromkeys(targets))
+        log.tell(StatesDeleted(self.round.number, tuple(targets)), 'change')
+        base = parts.rediscovery.base
+        return (explained and not base.finished and isinstance(base, Relearns)
+                and base.revise(self.policies))
+
+    def end_if_all_changed(self) -> bool:
+        """End the round if the detector of all moves raises the alarm; return whether."""
+        moves = self._doubts.all_moves
+        if moves:
+            self._notice_all_pairs()
+            self._end(self._everything_changed, moves)
+        return self.refuted
+
+    def end_if_cut_off(self) -> bool:
+        """Record a rediscovery of more than ``W_r`` steps; return whether that ends the round."""
+        rediscovery, number = self.parts.rediscovery, self.round.number
+        if rediscovery.limit.cut_off(rediscovery.number):
+            self._notice_all_pairs()
+            self._end(RediscoveryTooLong(
+                number, rediscovery.limit.steps, rediscovery.limit.in_a_row, number + 1))
+        return self.refuted
+
+    def end_if_dear(self) -> bool:
+        """End the round if the next one probably costs less; return whether."""
+        number, steps = self.round.number, self.parts.relearning.steps
+        if not self.round.log.open:
+            return False
+        if everywhere := self._doubts.shared.of_all:
+            self._end(self._everything_changed, everywhere)
+        elif steps > self.round.patience * max(
+                1.0, len(self.policies) / self._begun_with) ** _GROWTH:
+            self._end(ChangeTooLong(number, steps, number + 1))
+        return self.refuted
+
+    def _notice_all_pairs(self) -> None:
+        self.round.log.notice()
+        self.round.log.outdate()
+
+    def _end(self, why: Said, moves: MovesChange | None = None) -> None:
+        self.refuted = True
+        self.round.log.tell(why, 'change', moves)
+
+    @property
+    def _everything_changed(self) -> Said:
+        return MostHasChanged(self.round.number, self.round.number + 1)
