@@ -34,11 +34,11 @@ import math
 from typing import Any
 
 from mnm_ros.core.errors import ExportError
-from mnm_ros.core.knowledge.direct_edges import bounds, DirectEdges, most_probability
 from mnm_ros.core.knowledge.knowledge import Transition
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents
+from mnm_ros.export.direct_edges import bounds, DirectEdges, most_probability
 from mnm_ros.places.geojson import CRS, feature, with_metadata
 from mnm_ros.places.place_graph import Edge, EdgeId, PlaceGraph
 

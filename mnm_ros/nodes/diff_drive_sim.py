@@ -23,8 +23,8 @@ from geometry_msgs.msg import (
 )
 from mnm_ros import messages
 from mnm_ros.core.errors import FileError, MissingPackageError, ParameterError
-from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.files import user_path
+from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run

@@ -17,7 +17,7 @@ from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.problem import radius_for_all
-from mnm_ros.core.task.allowance import Allowance
+from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeScope
 from mnm_ros.nodes.common.robot_profile import AwaitedDescription

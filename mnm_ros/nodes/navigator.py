@@ -16,8 +16,8 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.said import as_said, Reason, RobotRests, WorkComesFirst
 from mnm_ros.core.progress.trust import Trust
-from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
+from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommandPublisher, GraphWatch

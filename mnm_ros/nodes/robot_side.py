@@ -15,7 +15,7 @@ from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.task.allowance import Allowance
+from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import (
     CALL_AGAIN,

@@ -9,8 +9,8 @@ from dataclasses import replace
 import json
 from pathlib import Path
 
-from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.messages import LATCHED
+from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.robot_description import RobotDescription

@@ -17,7 +17,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.task.allowance import Allowance, AT_ONCE, TOO_MANY
+from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, TOO_MANY
 from mnm_ros.nodes.explorer import _refuse_bad_transitions
 from navigating import Operator
 from node_processes import PAUSE, Peer, ScriptedRobot

@@ -11,8 +11,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core import Policy
 from mnm_ros.core.progress.said import GoalUnderWay, Reason
-from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.core.task.navigation import GoalStatus
+from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
 from mnm_ros.protocol.command_numbers import SequenceNumbers
 from node_processes import Peer

@@ -33,8 +33,8 @@ from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from hurried import passing_time
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
-from mnm_ros.core.task.allowance import EACH_SECOND
 from mnm_ros.driving.grid import Grid, OUTSIDE
+from mnm_ros.nodes.common.allowance import EACH_SECOND
 from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, soon
 import pytest

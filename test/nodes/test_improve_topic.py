@@ -14,8 +14,8 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.request import Request
-from mnm_ros.core.task.allowance import Allowance, AT_ONCE, EACH_SECOND
+from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, EACH_SECOND
+from mnm_ros.nodes.common.request import Request
 from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
 from node_processes import NodeProcess, Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String

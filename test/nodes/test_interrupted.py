@@ -13,7 +13,7 @@ import signal
 from faulty_robot import as_steps, is_right, learns, Step
 from logged_robot import played, start_logged
 from mnm_ros import messages
-from mnm_ros.core.task.allowance import PROBE, TOO_MANY
+from mnm_ros.nodes.common.allowance import PROBE, TOO_MANY
 from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String

@@ -20,8 +20,8 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings, settings_by_name
-from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.core.task.step_task import play
+from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import REPORT

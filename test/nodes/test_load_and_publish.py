@@ -9,8 +9,8 @@ import math
 from types import SimpleNamespace
 
 from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.messages import decode_known_states, PolicySet
+from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.output.hypothesis_topics import HypothesisTopics
 from mnm_ros.nodes.exploring.services import Services

@@ -15,10 +15,10 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.request import Request
 from mnm_ros.core.progress.said import BatteryLow, OutsideHours
-from mnm_ros.core.task.allowance import Allowance, AT_ONCE, EACH_SECOND
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, EACH_SECOND
+from mnm_ros.nodes.common.request import Request
 from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.robot_description import RobotDescription

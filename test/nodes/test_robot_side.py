@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import time
 
 from mnm_ros import messages
-from mnm_ros.core.task.allowance import AT_ONCE, TOO_MANY
+from mnm_ros.nodes.common.allowance import AT_ONCE, TOO_MANY
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.protocol.exchange import Command
 from mnm_ros.robot_description import RobotDescription

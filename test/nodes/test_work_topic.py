@@ -166,9 +166,9 @@ def test_what_a_commander_believes_is_no_evidence_nor_is_a_bag_that_is_played_ba
     assert process.stop() == 0, process.output
 
 
-@thorough('core/test_unseen_work.py::'
+@thorough('nodes/test_unseen_work.py::'
           'test_an_execution_waits_for_its_end_and_those_of_its_pair_wait_behind_it '
-          'core/test_unseen_work.py::'
+          'nodes/test_unseen_work.py::'
           'test_what_begins_in_an_unseen_state_is_dropped_whatever_comes_of_it '
           'nodes/test_work_topic.py::'
           'test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step')

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import time
 from typing import Protocol, TypeVar
 
-from mnm_ros.core.task.allowance import Allowance, TOO_MANY
+from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from rclpy.clock import Clock, ClockType, ROSClock
 from rclpy.timer import Timer

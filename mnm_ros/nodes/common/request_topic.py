@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from mnm_ros import messages
-from mnm_ros.core.progress.request import Request
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.common.request import Request
 from rclpy.duration import Duration
 from std_msgs.msg import String
 

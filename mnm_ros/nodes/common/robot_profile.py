@@ -13,7 +13,7 @@ import time
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.queries import Phase
-from mnm_ros.core.task.allowance import Allowance, PROBE
+from mnm_ros.nodes.common.allowance import Allowance, PROBE
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope

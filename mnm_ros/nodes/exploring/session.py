@@ -30,8 +30,8 @@ from mnm_ros.core.progress.said import (
     TooManyStates,
     WaysClosed,
 )
-from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope

@@ -20,11 +20,11 @@ from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.progress.said import Reason, WorkComesFirst
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.step_task import OVER
-from mnm_ros.core.task.unseen_work import Execution, MOST_WAITING, UnseenWork
 from mnm_ros.nodes.common.graph_watch import bag_played, Endpoints, full_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
+from mnm_ros.nodes.exploring.unseen_work import Execution, MOST_WAITING, UnseenWork
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.exchange import REPORT
 from std_msgs.msg import Int64MultiArray

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Union
 
 from geometry_msgs.msg import PoseStamped
 from mnm_ros import messages
-from mnm_ros.core.knowledge.direct_edges import DirectEdges
 from mnm_ros.core.knowledge.knowledge import Knowledge
+from mnm_ros.export.direct_edges import DirectEdges
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
 from mnm_ros.nodes.navigating.nav2_server import Nav2Server
 from mnm_ros.nodes.navigating.place_finder import GOAL_OUTSIDE_MAP, PlaceFinder, Refusal

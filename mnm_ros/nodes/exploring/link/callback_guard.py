@@ -13,7 +13,7 @@ import time
 import traceback
 from typing import Any
 
-from mnm_ros.core.task.allowance import Allowance
+from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.common.node_scope import NodeInterface
 
 _AT_ONCE = 0.01      # s; most plans take less, and are waited for: that is quicker

@@ -15,8 +15,8 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import GoalUnderWay, Reason, Said, StaysAtGoal
-from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
+from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface

@@ -14,7 +14,6 @@ import time
 from mnm_ros import messages
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.repeats import Repeats
 from mnm_ros.core.progress.said import (
     ExploreCalled,
     ExploreCalledBefore,
@@ -25,6 +24,7 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.link import RobotReport
+from mnm_ros.nodes.exploring.output.repeats import Repeats
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import pause_after, paused, told
 from mnm_ros.view.sentences import sentence

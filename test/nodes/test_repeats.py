@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.core import Event, InWords
-from mnm_ros.core.progress.repeats import Repeats
+from mnm_ros.nodes.exploring.output.repeats import Repeats
 import pytest
 
 CALL = Event(3, 'told to save', 'command', by='service save', what='save')

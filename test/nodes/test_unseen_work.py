@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core import Exploration, Problem, RESET, settings
-from mnm_ros.core.task.unseen_work import Execution, MOST_SEEN, MOST_WAITING, UnseenWork
+from mnm_ros.nodes.exploring.unseen_work import Execution, MOST_SEEN, MOST_WAITING, UnseenWork
 
 
 def run_of(*states: int, node: str = '/liar') -> list[Execution]:

@@ -8,8 +8,8 @@ from itertools import permutations
 
 from late import late
 from mnm_ros.core import Knowledge, RESET
-from mnm_ros.core.knowledge.direct_edges import bounds, DirectEdges
 from mnm_ros.core.knowledge.knowledge import nested
+from mnm_ros.export.direct_edges import bounds, DirectEdges
 import numpy as np
 import pytest
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.task.allowance import Allowance, AT_ONCE, EACH_SECOND, SHARE, TOO_MANY
+from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, EACH_SECOND, SHARE, TOO_MANY
 import pytest
 
 
