@@ -119,7 +119,7 @@ def test_tests_that_left_given_the_map_are_in_place_again_where_it_was_false() -
     while evidence.needs_map(tests[4]):
         tests[4].record(2, False)
     assert tests[4].evidence[1] - tests[4].lacking >= math.log(20 / 0.04)
-    evidence.restore(lambda test: False)
+    evidence.restore()
     assert [test.evidence[1] for test in tests[1:]] == [takes(place) for place in (1, 2, 3, 4)]
     assert evidence.nats == takes(5)
     evidence.release(tests[1])
@@ -140,7 +140,7 @@ def test_after_a_false_map_few_tests_are_ever_wrong(told: bool) -> None:
         evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
         for number in range(24):
             if number == 16:
-                evidence.restore(lambda test: False)
+                evidence.restore()
             test, said = evidence.new_test(), Decision.UNDECIDED
             # With the limit 8, E[X] is 8.07: nothing but luck certifies it.
             for length in rng.choice((5, 20), p=(0.872, 0.128), size=60).tolist():

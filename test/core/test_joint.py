@@ -221,7 +221,7 @@ def test_only_what_is_declared_as_a_whole_is_tested_by_its_pairs() -> None:
     nats = [test.evidence[1] for test in tests]
     evidence.release(tests[0], given=True)
     assert tests[1].evidence[1] < nats[1]
-    evidence.restore(lambda test: False)
+    evidence.restore()
     assert [test.evidence[1] for test in tests] == nats
 
 

@@ -149,10 +149,7 @@ class Certifier:
                 continue
             found = self.examiner.examine(model, *planned)
             certificate = found.certificate
-            if certificate.bound <= self._problem.limit:
-                self._make_known(policy, certificate.steps, found.evidence,
-                                 self.examiner.needs_map(policy))
-                self._by_model[target] = None
+            if self._take_if_certified(found):
                 model = None
                 continue
             self._failed.note(target, moves, pairs)
@@ -184,12 +181,16 @@ class Certifier:
                     target not in self.known) else None
                 if planned is None:
                     continue
-                looked = self.examiner.examine(model, *planned)
-                if looked.certificate.bound <= self._problem.limit:
-                    self._make_known(looked.policy, looked.certificate.steps, looked.evidence,
-                                     self.examiner.needs_map(looked.policy))
-                    self._by_model[target] = None
-                    found = True
+                found = self._take_if_certified(self.examiner.examine(model, *planned)) or found
+
+    def _take_if_certified(self, found: Examination) -> bool:
+        """Make a target known if the model certifies the policy to it; return whether."""
+        if found.certificate.bound > self._problem.limit:
+            return False
+        self._make_known(found.policy, found.certificate.steps, found.evidence,
+                         self.examiner.needs_map(found.policy))
+        self._by_model[found.policy.target] = None
+        return True
 
     def judge(self, episode: Episode) -> bool:
         """Record an attempt in its tests; return whether to check all targets again."""
@@ -327,17 +328,13 @@ class Certifier:
 
     def _stand_again(self) -> set[int]:
         """Put back the tests that relied on the map; return what they still certify."""
-        standing: set[int] = set()
-
-        def stands(test: BettingEvaluation) -> bool:
-            found = next((policy for policy, each in self._tested.values() if each is test), None)
-            if found is None or not (test.lacking <= 0
-                                     or self._certified_by_pairs(found, test)):
-                return False
-            standing.add(found.target)
-            return True
+        standing, policies = set(), {test: policy for policy, test in self._tested.values()}
         for evidence in self.evidence:
-            evidence.restore(stands)
+            for test in evidence.restore():
+                policy = policies.get(test)
+                if policy and (test.lacking <= 0 or self._certified_by_pairs(policy, test)):
+                    evidence.release(test, given=True)
+                    standing.add(policy.target)
         return standing
 
     def better(self, policy: Policy) -> Policy | None:
@@ -427,6 +424,7 @@ class Certifier:
         if target in self._by_place:
             self._by_place = tuple(each for each in self._by_place if each != target)
         self._tested.pop(target, None)
+
 
 def most_relevant(weights: Mapping[Pair, float], part: float) -> list[Pair]:
     """Return the pairs with at least this part of the largest weight."""

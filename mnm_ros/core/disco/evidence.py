@@ -179,18 +179,16 @@ class CertificateEvidence:
             each is test and test.evidence[1] - test.lacking < self._takes(test, place)
             for place, each in self._places.items())
 
-    def restore(self, stands: Callable[[BettingEvaluation], bool]) -> None:
+    def restore(self) -> list[BettingEvaluation]:
         """
         Put the tests that left their places relying on the map back in their places.
 
-        :param stands: whether a test leaves it at once again, as it certifies there by what is
-            declared now; asked of the earliest first, as only what began before matters to it.
+        :returns: these, the earliest first: only what began before matters to whether one leaves
+            its place at once again, as it certifies there by what is declared now.
         """
         given, self._given = self._given, ()
         self._require()
-        for test in tuple(self._places.values()):
-            if test in given and stands(test):
-                self.release(test, given=True)
+        return [test for test in self._places.values() if test in given]
 
     def _require(self) -> None:
         """Give each test what it takes in its place."""
