@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.core import Counts, EmpiricalModel, TransitionRows
-from mnm_ros.core.model.excess import Excess
+from mnm_ros.core.model.empirical_model import Excess
 import numpy as np
 
 OUTSIDE = 50

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import math
 
 from mnm_ros.core import Counts, EmpiricalModel, TransitionRows
-from mnm_ros.core.model.excess import BETS_ON_MEANS, excess
+from mnm_ros.core.model.empirical_model import BETS_ON_MEANS, excess
 import numpy as np
 import pytest
 

@@ -23,8 +23,7 @@ from mnm_ros.core import (
     TrustedPolicy,
     UnknownStateError,
 )
-from mnm_ros.core.improve.improvements import Improvements
-from mnm_ros.core.improve.least_steps import LeastSteps
+from mnm_ros.core.improve.improvements import Improvements, LeastSteps
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm import mnm
 from mnm_ros.core.mnm.directives import Directives

@@ -377,11 +377,8 @@ class Sampling:
         actions = np.concatenate([found % rows.actions, resets + RESET])
         for state, action in avoided:
             costs[(origins == self._rows.places.get(state, -1)) & (actions == action)] += _DETOUR
-        order = np.lexsort((costs, ends, origins))
-        origins, ends = origins[order], ends[order]
-        first = np.ones(len(order), dtype=bool)
-        first[1:] = (origins[1:] != origins[:-1]) | (ends[1:] != ends[:-1])
-        return origins[first], ends[first], costs[order][first], actions[order][first]
+        cheapest = cheapest_edges(costs, origins, ends)
+        return origins[cheapest], ends[cheapest], costs[cheapest], actions[cheapest]
 
     def _find_ways(self) -> None:
         """Point every state to the nearest open one, by Dijkstra's algorithm."""
@@ -401,6 +398,16 @@ class Sampling:
         states = list(self._rows.places)
         self._way = {states[place]: action for place, action in zip(
             origins[chosen].tolist(), actions[chosen].tolist())}
+
+
+def cheapest_edges(costs: Floats, origins: Indices, ends: Indices) -> Indices:
+    """Return the places of the edges of which none with the same ends costs less, in order."""
+    order = np.lexsort((costs, ends, origins))
+    origins, ends = origins[order], ends[order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (origins[1:] != origins[:-1]) | (ends[1:] != ends[:-1])
+    found: Indices = order[first]
+    return found
 
 
 def least_costs(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:

@@ -39,7 +39,7 @@ counts. For ``Q`` it holds for ``P``; for the bets it holds for some ``D`` with 
 ``s``, ``D`` may divide the mass on these as ``f'`` does. So only the classes count: each known
 state, ``s``, all others. With ``H`` the entropy over classes, ``n KL(f' || D) >= N KL(f || D) + N
 H(f) - n H(f')``, as no step has a probability above 1. So ``G = log(4 / c) + log(n + 1) / 2 + n
-H(f') - N H(f)`` (``model/excess.py``). For several states at once ``G`` is the largest.
+H(f') - N H(f)`` (``model/empirical_model.py``). For several states at once ``G`` is the largest.
 
 So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w R``, and the product
 of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. Here ``w / (1 - w) = k h
@@ -242,8 +242,6 @@ def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: i
         own = carried + math.log1p(per_step) - np.where(saw, math.log(_IDLE), 0.0)
         most, bets = (np.where(np.isnan(own), each, mine) for each, mine in (
             (most, own), (bets, per_step)))
-    excess = np.where(saw, np.where(hits, model.excess.seen, 0.0).max(axis=1),
-                      model.excess.unseen)
     seen = np.where(hits, model.excess.seen, 0.0).max(axis=1)
     excess = np.where(saw, np.maximum(seen, model.excess.unseen) if several else seen,
                       model.excess.unseen)
