@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from random import Random
 from statistics import median
 from time import process_time
@@ -38,17 +39,17 @@ class Continuation:
         return step >= self._next or step < self._begun
 
     def play(self, mnm: Mnm, step: int, here: int | None,
-             understudy: Callable[[], Mnm | None], counts: _Counts) -> None:
+             players: Iterable[Mnm], counts: _Counts) -> None:
         """
         Find out how many steps are left, which may take ``PATIENCE``.
 
         :param mnm: whose steps they are; it stays as it is.
         :param step: the number of steps so far.
         :param here: where the robot is; None where it is unknown.
-        :param understudy: returns an MNM that does the same from here on; None if there is none.
+        :param players: each an MNM that does the same from here on, if there are any.
         :param counts: how often each transition was observed.
         """
-        self._left = _played(mnm, step, here, understudy, counts)
+        self._left = _played(mnm, step, here, players, counts)
         self._begun = step
         self._next = step + (max(_SHORTEST, int(_AGAIN * self._left))
                              if self._left is not None else max(_SHORTEST, step))
@@ -63,7 +64,7 @@ class Continuation:
         return None if self._left is None else max(1, self._left - (step - self._begun))
 
 
-def _played(mnm: Mnm, step: int, here: int | None, understudy: Callable[[], Mnm | None],
+def _played(mnm: Mnm, step: int, here: int | None, players: Iterable[Mnm],
             counts: _Counts) -> int | None:
     """Return the median of some plays, as 6 of 63 took over 1.5 times the steps left."""
     home, declared = mnm.home, mnm.support.declared
@@ -72,10 +73,8 @@ def _played(mnm: Mnm, step: int, here: int | None, understudy: Callable[[], Mnm 
     end = process_time() + PATIENCE
     table = declared_outcomes(declared, counts)
     taken: list[int] = []
-    for number in range(_PLAYS):
-        playing = understudy()
-        steps = None if playing is None else _play(
-            playing, home, here, table, Random(f'{step} {number}'), end)
+    for number, playing in enumerate(islice(players, _PLAYS)):
+        steps = _play(playing, home, here, table, Random(f'{step} {number}'), end)
         if steps is None:
             break
         taken.append(steps)

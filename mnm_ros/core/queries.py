@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Union
 
 from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
@@ -185,7 +186,8 @@ class Queries(PausableTask):
         """Play on in simulation if it is due, so that a view knows how many steps are left."""
         if self.hypothesis is None and view.continuation.is_due(self.steps):
             view.continuation.play(
-                self.mnm, self.steps, self.last_state, lambda: understudy(self), self.counts)
+                self.mnm, self.steps, self.last_state, iter(partial(understudy, self), None),
+                self.counts)
 
     def trust(self, at_most: int | None = None,
               view: View | None = None) -> tuple[TrustedPolicy, ...]:

@@ -236,7 +236,7 @@ def test_a_check_of_a_policy_ends_without_an_objection_and_its_first_test_does_n
         epsilon: float, episodes: int) -> None:
     """After so many episodes for each step of the horizon."""
     resolved = settings(Problem(actions=2, radius=4.0, epsilon=epsilon, delta=0.1))
-    check, test = (plug_in.EVALUATIONS['betting'](resolved, 3, 0.01, checking)
+    check, test = (plug_in.evaluation(resolved, 3, 0.01, checking)
                    for checking in (True, False))
     length = round(resolved.problem.limit)    # at the limit nothing speaks for it or against it
     for number in range(1, episodes * resolved.steps_horizon + 1):

@@ -64,19 +64,12 @@ def test_an_empty_value_leaves_the_preset_as_it_is() -> None:
     assert settings(PROBLEM, 'onboard', {'base': '', 'c1': 0.0, 'horizon': 0}) == settings(PROBLEM)
 
 
-def test_the_choices_of_a_plug_in_are_its_parts() -> None:
-    choices = {option.name: option.choices for option in OPTIONS}
-    assert (*map(choices.get, ('evaluation', 'optimism', 'discovery')),) == (
-        (*plug_in.EVALUATIONS,), (*plug_in.OPTIMISMS,), (*plug_in.DISCOVERIES,))
-
-
 def test_the_counts_are_dealt_as_the_planner_asks_for_it(
         monkeypatch: pytest.MonkeyPatch) -> None:
     class Planner(KlOptimism):
         sets = 5
 
-    monkeypatch.setitem(
-        plug_in.OPTIMISMS, 'kl', lambda settings, delta, rng: Planner(settings.problem, delta, 9))
+    monkeypatch.setattr(plug_in, 'KlOptimism', Planner)
     resolved = settings(PROBLEM, 'onboard', {'base': 'ucb_explore'})
     assert new_base(resolved, home=0).parts.optimism.sets == 5  # type: ignore[attr-defined]
 

@@ -259,27 +259,26 @@ def test_what_is_new_after_a_change_is_tested_before_all_is_sampled(changed: boo
 
 def test_the_delta_is_shared_out_as_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, list[float]] = {}
-    for table, name, place in ((plug_in.EVALUATIONS, 'betting', 2),
-                               (plug_in.OPTIMISMS, 'kl', 1),
-                               (plug_in.DISCOVERIES, 'on_the_way', 1)):
-        def make(*arguments: object, real: Callable = table[name], name: str = name,
+    parts = {**vars(plug_in)}
+    for name, place in (('evaluation', 2), ('KlOptimism', 1), ('OnTheWayDiscovery', 1)):
+        def make(*arguments: object, real: Callable = parts[name], name: str = name,
                  place: int = place) -> object:
             given.setdefault(name, []).append(arguments[place])
             return real(*arguments)
-        monkeypatch.setitem(table, name, make)
+        monkeypatch.setattr(plug_in, name, make)
     problem = Problem(2, 4.0, 1.0, 0.1)
     third, base = problem.delta / 3, new_base(
         settings(problem, overrides={'base': 'ucb_explore'}), home=0)
     finish(base, Simulator(load('corridor'), 0), 20_000)
-    assert given['kl'] == given['on_the_way'] == [third]
-    assert len(given['betting']) > 3 and given['betting'] == pytest.approx([
-        third / (number * (number + 1)) for number in range(1, len(given['betting']) + 1)])
+    assert given['KlOptimism'] == given['OnTheWayDiscovery'] == [third]
+    assert len(given['evaluation']) > 3 and given['evaluation'] == pytest.approx([
+        third / (number * (number + 1)) for number in range(1, len(given['evaluation']) + 1)])
 
 
 def test_a_policy_is_given_up_above_the_radius_and_in_a_check_above_the_limit() -> None:
     for length, checking, decision in ((6, False, Decision.BAD), (6, True, Decision.GOOD),
                                        (7, True, Decision.GOOD), (9, True, Decision.BAD)):
-        evaluation = plug_in.EVALUATIONS['betting'](settings(PROBLEM), 3, 0.1, checking)
+        evaluation = plug_in.evaluation(settings(PROBLEM), 3, 0.1, checking)
         while (found := evaluation.record(length, False)) is Decision.UNDECIDED:
             assert evaluation.played < 5000
         assert found is decision, (length, checking)

@@ -10,7 +10,6 @@ discovery, optimism and evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 import math
@@ -19,12 +18,11 @@ from mnm_ros.core.components import part
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.paper.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
+from mnm_ros.core.paper.discovery import OnTheWayDiscovery, PerVisitDiscovery
 from mnm_ros.core.paper.kl_optimism import KlOptimism
-from mnm_ros.core.paper.optimism import Optimism, SplitSamples
+from mnm_ros.core.paper.optimism import SplitSamples
 from mnm_ros.core.paper.options import PaperOptions
 from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
@@ -82,37 +80,23 @@ class MonteCarloEvaluation(Evaluation):
         return Decision.GOOD if self.played >= self.episodes else Decision.UNDECIDED
 
 
-def _betting(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
-    """While exploring, a policy is worth giving up above ``L``; in a check, above the limit."""
+def evaluation(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
+    """
+    Return the evaluation of one policy, as the options have it.
+
+    While exploring, a policy is worth giving up above ``L``; in a check, above the limit.
+
+    :param known: ``|K|``.
+    :param delta: of a test by betting; the printed one has the whole delta of the run.
+    """
     problem, horizon = settings.problem, settings.steps_horizon
+    if PaperOptions.of(settings).evaluation == 'monte_carlo':
+        return MonteCarloEvaluation(problem, settings.accuracy, known, checking)
     if checking:
         return BettingEvaluation(
             horizon, problem.limit, problem.limit, delta,
             most=math.ceil(CHECK_EPISODES * horizon / min(problem.epsilon, 1.0)))
     return BettingEvaluation(longest(horizon, problem), problem.limit, problem.radius, delta)
-
-
-def _monte_carlo(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
-    """As printed, with the whole delta of the run."""
-    return MonteCarloEvaluation(settings.problem, settings.accuracy, known, checking)
-
-
-EVALUATIONS: Mapping[str, Callable[[Settings, int, float, bool], Evaluation]] = {
-    'betting': _betting, 'monte_carlo': _monte_carlo}
-"""From the settings, ``|K|``, the delta of one evaluation, and whether it is in a check."""
-
-OPTIMISMS: Mapping[str, Callable[[Settings, float, np.random.Generator], Optimism]] = {
-    'kl': lambda settings, delta, rng: KlOptimism(
-        settings.problem, delta, settings.steps_horizon),
-    'split_samples': lambda settings, delta, rng: SplitSamples(
-        settings.problem, settings.accuracy, settings.steps_horizon, rng)}
-"""From the settings, the planner's part of the delta, and the generator of random choices."""
-
-DISCOVERIES: Mapping[str, Callable[[Settings, float, Counts], Discovery]] = {
-    'on_the_way': lambda settings, delta, counts: OnTheWayDiscovery(
-        settings.problem, delta, counts),
-    'per_visit': lambda settings, delta, counts: PerVisitDiscovery(settings.problem)}
-"""From the settings, discovery's part of the delta, and the counts of the run."""
 
 
 def hoeffding(settings: Settings) -> CheckingPhaseFactory:
@@ -122,22 +106,24 @@ def hoeffding(settings: Settings) -> CheckingPhaseFactory:
         WindowPhase,
         new_tests=lambda problem, known: HoeffdingTests(
             problem, known, options.check_window, options.addition_test == 'printed'),
-        new_evaluation=lambda problem, known: EVALUATIONS[options.evaluation](
+        new_evaluation=lambda problem, known: evaluation(
             replace(settings, problem=problem), known, problem.delta, True))
 
 
 def ucb_explore(settings: Settings, home: int, rng: np.random.Generator,
                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     """Return a run of UcbExplore, see ``BaseFactory``."""
-    third, options = settings.problem.delta / 3, PaperOptions.of(settings)
-    optimism = OPTIMISMS[options.optimism](settings, third, rng)
+    problem, horizon = settings.problem, settings.steps_horizon
+    third, options = problem.delta / 3, PaperOptions.of(settings)
+    optimism = (KlOptimism(problem, third, horizon) if options.optimism == 'kl' else
+                SplitSamples(problem, settings.accuracy, horizon, rng))
     counts = optimism.new_counts()
-    evaluation = EVALUATIONS[options.evaluation]
-    return UcbExplore(settings.problem, home, UcbParts(
-        horizon=settings.steps_horizon,
+    return UcbExplore(problem, home, UcbParts(
+        horizon=horizon,
         counts=counts,
         optimism=optimism,
-        discovery=DISCOVERIES[options.discovery](settings, third, counts),
+        discovery=(OnTheWayDiscovery(problem, third, counts)
+                   if options.discovery == 'on_the_way' else PerVisitDiscovery(problem)),
         step_bound=partial(part('step_bound', settings.step_bound), settings),
         # Test number i gets its part of a sum that converges to the third.
         evaluate=lambda known, i: evaluation(settings, known, third / (i * (i + 1)), False),
