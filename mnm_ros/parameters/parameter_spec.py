@@ -14,7 +14,7 @@ import math
 import sys
 
 from mnm_ros.core import plug_ins
-from mnm_ros.core.task.rest_rules import Hours
+from mnm_ros.protocol.rest_rules import Hours
 from mnm_ros.topics import are_robots, ROBOT_NAMES
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.parameter import Parameter

@@ -13,12 +13,12 @@ from mnm_ros.core.model.problem import EPSILON, RADIUS
 from mnm_ros.core.presets import DEFAULT, Option, OPTIONS, PRESETS, VARIED
 from mnm_ros.core.progress.prediction import PROBE_STEPS
 from mnm_ros.core.progress.trust import LEAST, Trust
-from mnm_ros.core.task.rest_rules import SCALES
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import POSE_SOURCES
 from mnm_ros.driving.sight import BUMP_TYPES
 from mnm_ros.parameters.parameter_spec import ParameterSpec
+from mnm_ros.protocol.rest_rules import SCALES
 from mnm_ros.view.language import LANGUAGES
 
 PROBLEM = (

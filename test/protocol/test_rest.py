@@ -10,11 +10,11 @@ from datetime import time
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
+from mnm_ros.protocol.rest_rules import RestRules
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.diff_drive import Battery, scenario_of
 from mnm_ros.simulation.ground_truth import judge

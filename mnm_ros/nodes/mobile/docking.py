@@ -20,9 +20,9 @@ from action_msgs.msg import GoalStatus
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.progress.said import Reason
-from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.driving.pose import Pose
 from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.rest_rules import asked_by
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from std_msgs.msg import String

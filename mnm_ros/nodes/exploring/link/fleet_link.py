@@ -13,7 +13,6 @@ from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.progress.said import GoesOn, MaxSteps, Reason
-from mnm_ros.core.task.rest_rules import without_charge
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -22,6 +21,7 @@ from mnm_ros.nodes.exploring.link.robot_link import CommandLink
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.command_numbers import CommandNumbers
 from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.rest_rules import without_charge
 from mnm_ros.protocol.step_loop import FleetLoop
 from mnm_ros.view.sentences import sentence
 

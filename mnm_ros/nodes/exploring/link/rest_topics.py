@@ -11,10 +11,10 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.progress.said import Reason
-from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.rest_rules import RestRules
 from mnm_ros.view.sentences import sentence
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription

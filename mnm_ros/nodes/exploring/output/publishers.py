@@ -25,7 +25,6 @@ from mnm_ros.core.progress.said import (
     Said,
 )
 from mnm_ros.core.queries import Phase
-from mnm_ros.core.task.rest_rules import asked_by, without_charge
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
@@ -35,6 +34,7 @@ from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.hypothesis_topics import HypothesisTopics, Keep
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
+from mnm_ros.protocol.rest_rules import asked_by, without_charge
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import closed_way, next_try, told
 from mnm_ros.view.language import ENGLISH, phrase

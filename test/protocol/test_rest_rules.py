@@ -16,7 +16,7 @@ from mnm_ros.core.progress.said import (
     OutsideHours,
     OutsideHoursToo,
 )
-from mnm_ros.core.task.rest_rules import asked_by, Hours, RestRules, without_charge
+from mnm_ros.protocol.rest_rules import asked_by, Hours, RestRules, without_charge
 import pytest
 
 NOON = time(12)
