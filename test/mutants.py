@@ -38,6 +38,9 @@ TESTS = {
     'mnm_ros/core/mnm/options.py': 'test/core test/test_reference.py',
     'mnm_ros/driving': 'test/driving',
     'mnm_ros/export': 'test/export',
+    'mnm_ros/nodes/common/allowance.py': 'test/nodes/test_allowance.py',
+    'mnm_ros/nodes/exploring/output/repeats.py': 'test/nodes/test_repeats.py',
+    'mnm_ros/nodes/exploring/unseen_work.py': 'test/nodes/test_unseen_work.py',
     'mnm_ros/parameters': (
         'test/test_parameters.py test/test_params_file.py test/test_config.py '
         'test/test_reference.py'),

@@ -191,7 +191,6 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         here, self._here, self._asked = self._here, state, None
         self.episode_over = False
         if here is not None and action != RESET:
-            self._refute(here, action, state)
             self._learn(here, action, state)
         if self.evaluating:
             self._evaluate(here, action, state)
@@ -224,7 +223,6 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self.certifier.interrupt()
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
-        self._refute(state, action, next_state)
         self._learn(state, action, next_state)
         self.certifier.witness()
         self.sampling.reopen(state)
@@ -243,7 +241,6 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             if next_state is None:
                 self.add_censored(state, action)
             else:
-                self._refute(state, action, next_state)
                 self._learn(state, action, next_state)
                 self.certifier.witness()
         for state in tuple(self.sampling.sampled):
@@ -354,14 +351,12 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             return RESET
         return attempts.action(self._here)
 
-    def _refute(self, state: int, action: int, next_state: int) -> None:
-        """Take back what a transition shows to be declared wrongly; within MNM, that is done."""
+    def _learn(self, state: int, action: int, next_state: int) -> None:
+        """Count a transition, once what it shows to be declared wrongly is taken back."""
         support = self._problem.support
-        if support.refuted_by(state, action, next_state):
+        if support.refuted_by(state, action, next_state):    # within MNM, that is done
             support.refute(state, action, next_state)
             self.support_changed([(state, action)])
-
-    def _learn(self, state: int, action: int, next_state: int) -> None:
         for evidence in self.certifier.evidence:
             evidence.sets.add(state, action, next_state)
         self._rows.add(state, action, next_state)
