@@ -310,7 +310,7 @@ class Exploration(Queries):
         """Take what is no observation."""
         mnm = self.mnm
         if isinstance(made, DeclarationInput):
-            mnm.declare(made.declaration, self.history.next_states)
+            mnm.declare(made.declaration, self.history)
         elif isinstance(made, WorkObservation):
             self._take_work(made)
         elif isinstance(made, Preference):

@@ -11,6 +11,7 @@ from statistics import mean
 
 from binomial import binomial_tail
 from mnm_ros.core import (
+    Counts,
     Declaration,
     DeclarationInput,
     Exploration,
@@ -186,9 +187,9 @@ def test_a_declaration_while_states_are_sampled_as_printed_holds_nothing_up() ->
     discovery.begin((0,), (0,), home)
     discovery.restart()
     assert discovery.action(0) == 1
-    support.declare(Declaration({0: ((0,), ())}), lambda state, action: ())
+    support.declare(Declaration({0: ((0,), ())}), Counts())
     assert discovery.action(0) == 0 and not discovery.done()
-    support.declare(Declaration({0: ((), ())}), lambda state, action: ())
+    support.declare(Declaration({0: ((), ())}), Counts())
     assert discovery.action(0) == RESET and discovery.done()
 
 

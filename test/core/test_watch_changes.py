@@ -311,7 +311,7 @@ def test_a_policy_is_doubted_if_what_is_declared_of_its_way_changes_though_it_wa
     checking = WatchPhase(
         Round(1, replace(PROBLEM, support=support), Script((HOME,)), check_steps=0, steps_taken=30,
               log=log), (policy(HOME), policy(3), Policy(5, 4, (HOME, 3), ((3, 5),)), policy(4)))
-    opened, _ = support.declare(declaration(5, HOME), lambda state, action: ())
+    opened, _ = support.declare(declaration(5, HOME), Counts())
     assert opened == [(3, 5)]
     checking.support_changed(opened)
     assert log.open and {*checking.doubted} == {5}

@@ -9,6 +9,7 @@ from dataclasses import replace
 import json
 
 from mnm_ros.core import (
+    Counts,
     Declaration,
     Exploration,
     Fleet,
@@ -62,6 +63,14 @@ def test_what_lies_as_near_as_an_end_is_added_with_it(end: int, reach: int) -> N
     assert declared.ends(MIDDLE, 1) == GRID.successors[MIDDLE][1]    # that pair alone
 
 
+def seen(pair: tuple[int, int], *ends: int) -> Counts:
+    """Return that a pair was seen to lead to each of some states."""
+    counts = Counts()
+    for end in ends:
+        counts.add(*pair, end)
+    return counts
+
+
 def test_an_end_far_away_is_added_alone() -> None:
     declared = Support(GRID)
     assert declared.refute(MIDDLE, 0, 24) == (24,) == declared.refute(MIDDLE, 1, 24)
@@ -77,9 +86,9 @@ def test_a_pair_that_is_to_be_left_alone_stays_so() -> None:
     assert not declared.refuted_by(MIDDLE, 0, 7)
     opened = Support(GRID)
     opened.refute(MIDDLE, 0, 24)
-    opened.declare(declared.declared, lambda state, action: (24, 7))
+    opened.declare(declared.declared, seen((MIDDLE, 0), 24, 7))
     assert opened.forbids(MIDDLE, 0) and opened.ends(MIDDLE, 0) == ()
-    opened.declare(GRID, lambda state, action: ())    # what was seen counts again
+    opened.declare(GRID, Counts())    # what was seen counts again
     assert 24 in (opened.ends(MIDDLE, 0) or ())
 
 
@@ -88,11 +97,11 @@ def test_another_declaration_does_not_undo_what_was_seen() -> None:
     declared.refute(MIDDLE, 0, 24)
     ends = declared.ends(MIDDLE, 0)
     for other in (replace(GRID, audit=0.1), Declaration(), GRID):
-        assert declared.declare(other, lambda state, action: ())[1] == []
+        assert declared.declare(other, Counts())[1] == []
     assert declared.ends(MIDDLE, 0) == ends
     # Nor is it told again; but what was seen and not known is.
-    assert declared.declare(GRID, lambda *pair: (24,) if pair == (MIDDLE, 0) else ()) == ([], [])
-    assert declared.declare(GRID, lambda *pair: (20,) if pair == (MIDDLE, 1) else ()) == (
+    assert declared.declare(GRID, seen((MIDDLE, 0), 24)) == ([], [])
+    assert declared.declare(GRID, seen((MIDDLE, 1), 20)) == (
         [(MIDDLE, 1)], [(MIDDLE, 1)])
     assert declared.refute(MIDDLE, 1, 21) == (21,)
 

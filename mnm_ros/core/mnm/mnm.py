@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from reprlib import repr as shortened
@@ -29,7 +29,7 @@ from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.mnm.runs import Runs
 from mnm_ros.core.mnm.schedule import new_schedule
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import NextStates, Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
@@ -348,14 +348,9 @@ class Mnm(PhaseMachine):
         """Return what is proven of policies that were to be improved, by target."""
         return self.checking.nearly_best if self.checking else {}
 
-    def declare(self, declared: Declaration,
-                following: Callable[[int, int], Iterable[int]]) -> None:
-        """
-        Take another declaration instead of the present one.
-
-        :param following: the states that were observed after a pair.
-        """
-        opened, wrong = self.support.declare(declared, following)
+    def declare(self, declared: Declaration, observed: NextStates) -> None:
+        """Take another declaration, and compare it with what was observed."""
+        opened, wrong = self.support.declare(declared, observed)
         if wrong:
             kind = DeclarationsWithdrawn if declared.audit is None else DeclarationsExtended
             self.log.tell(kind(len(wrong), tuple(wrong[:_SHOWN])))

@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mnm_ros.core.model.declaration import Declaration
+
+if TYPE_CHECKING:    # it needs numpy, which takes long to import
+    from mnm_ros.core.model.counts import NextStates
 
 Pair = tuple[int, int]
 
@@ -122,11 +126,11 @@ class Support:
         return (end, *(near for near in reached if near != end)) if end in reached else (end,)
 
     def declare(self, declared: Declaration,
-                following: Callable[[int, int], Iterable[int]]) -> tuple[list[Pair], list[Pair]]:
+                observed: NextStates) -> tuple[list[Pair], list[Pair]]:
         """
         Take another declaration instead; what was added to the last one is added to this.
 
-        :param following: the states that were observed after a pair.
+        :param observed: the transitions so far.
         :returns: The pairs of which less is ruled out than before, so that what was concluded
             may be wrong; those of the new declaration that did lead elsewhere, as was not known
             yet.
@@ -137,7 +141,7 @@ class Support:
         wrong: dict[Pair, None] = {}
         for state, lists in declared.successors.items():
             for action in range(len(lists)):
-                for end in following(state, action):
+                for end in observed.next_states(state, action):
                     if self.refuted_by(state, action, end):
                         self.refute(state, action, end)
                         wrong[state, action] = None
