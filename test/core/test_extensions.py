@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from mnm_ros.core import (
     Counts,
@@ -19,6 +20,7 @@ from mnm_ros.core import (
 )
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
+from mnm_ros.core.disco.examiner import Examiner
 from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
@@ -44,8 +46,8 @@ class Corridor:
             for after in ([] if declared and state else [end] * 9 + [state]):
                 counts.add(state, action, after)
                 self.rows.add(state, action, after)
-        self.tests = PolicyTests(12, PROBLEM)
-        self.ways = PolicyExtensions(self.tests, counts, self.model, self.problem)
+        self.tests = PolicyTests(12, PROBLEM, cast(Examiner, self))
+        self.ways = PolicyExtensions(self.tests, counts, cast(Examiner, self), self.problem)
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
         return EmpiricalModel.of(self.rows, states)

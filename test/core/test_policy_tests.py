@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from mnm_ros.core import Counts, EmpiricalModel, Policy, Problem, TransitionRows
 from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
+from mnm_ros.core.disco.examiner import Examiner
 import pytest
 
 PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)
@@ -28,8 +31,9 @@ class Begun:
         for state in (0, 1):
             self.add(state, 0, state, slips)
         self.evidence = CertificateEvidence(PROBLEM, HORIZON, 0.06)
-        self.tests = PolicyTests(HORIZON, PROBLEM)
-        first = self.tests.offer(to(0, 0), 2.0, self.model, self.evidence)
+        self.asked: list[Policy] = []
+        self.tests = PolicyTests(HORIZON, PROBLEM, cast(Examiner, self))
+        first = self.tests.offer(to(0, 0), 2.0, self.evidence)
         assert first.policy == to(0, 0) and first.test is None
         self.tests.begin(first, self.evidence)
         self.test = self.tests.begun[TARGET][1]
@@ -41,9 +45,17 @@ class Begun:
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
         return EmpiricalModel.of(self.rows, states)
 
+    def certifies(self, policy: Policy) -> bool:
+        """Return True from the second time on."""
+        self.asked.append(policy)
+        return len(self.asked) > 1
+
+    def needs_map(self, policy: Policy) -> bool:
+        return False
+
     def goes_on(self) -> bool:
         """Return whether the test does, now that action 1 is the better one."""
-        offer = self.tests.offer(to(1, 1), 2.0, self.model, self.evidence)
+        offer = self.tests.offer(to(1, 1), 2.0, self.evidence)
         assert (offer.test is self.test) == (offer.policy == to(0, 0))
         return offer.test is self.test
 
@@ -54,7 +66,7 @@ def test_a_test_goes_on_although_another_policy_is_a_little_better() -> None:
         begun.test.record(2, False)
     assert begun.goes_on()
     before = begun.evidence.nats
-    begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.model, begun.evidence),
+    begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.evidence),
                       begun.evidence)
     assert begun.tests.begun[TARGET] == (to(0, 0), begun.test) and begun.evidence.nats == before
 
@@ -76,7 +88,7 @@ def test_each_attempt_that_arrives_makes_the_offer_cheaper() -> None:
     begun = Begun()
     offers = []
     for _ in range(5):
-        offers.append(begun.tests.offer(to(0, 0), 2.2, begun.model, begun.evidence))
+        offers.append(begun.tests.offer(to(0, 0), 2.2, begun.evidence))
         begun.test.record(2, False)
     assert all(later.attempts < earlier.attempts and later.steps < earlier.steps
                for earlier, later in zip(offers, offers[1:]))
@@ -85,7 +97,7 @@ def test_each_attempt_that_arrives_makes_the_offer_cheaper() -> None:
 
 def test_the_offer_is_not_far_from_what_it_takes() -> None:
     begun = Begun(0)
-    offer = begun.tests.offer(to(0, 0), 2.0, begun.model, begun.evidence)
+    offer = begun.tests.offer(to(0, 0), 2.0, begun.evidence)
     while begun.test.lacking > 0:
         begun.test.record(2, False)
     assert begun.test.played == pytest.approx(offer.attempts, rel=0.25)
@@ -119,32 +131,28 @@ def test_what_other_evidence_has_certified_frees_no_place() -> None:
 def test_a_test_that_was_given_up_leaves_its_place_once_the_model_certifies_its_policy(
         certified_first: bool) -> None:
     """Whether another policy has been certified meanwhile, or is under test."""
-    begun, asked = Begun(400), []
+    begun = Begun(400)
     second, first = begun.evidence.nats, CertificateEvidence(PROBLEM, HORIZON, 0.06).nats
     if certified_first:
         begun.tests.certified(to(1, 1), begun.evidence)
     else:
-        begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.model, begun.evidence),
+        begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.evidence),
                           begun.evidence)
     before = begun.evidence.nats
-
-    def certifies(policy: Policy) -> bool:
-        asked.append(policy)
-        return len(asked) > 1
-
-    begun.tests.settle(begun.evidence, certifies, lambda policy: False)
+    begun.tests.settle(begun.evidence)
     assert begun.evidence.nats == before
-    begun.tests.settle(begun.evidence, certifies, lambda policy: False)
+    begun.tests.settle(begun.evidence)
     # The other test moves up to the first place.
     assert begun.evidence.nats == (first if certified_first else second)
-    begun.tests.settle(begun.evidence, certifies, lambda policy: False)
-    assert asked == [to(0, 0)] * 2
+    begun.tests.settle(begun.evidence)
+    assert begun.asked == [to(0, 0)] * 2
 
 
 def test_a_test_that_has_told_of_a_bad_policy_keeps_its_place() -> None:
     begun = Begun()
     del begun.tests.begun[TARGET]
-    begun.tests.settle(begun.evidence, lambda policy: True, lambda policy: False)
+    begun.asked.append(to(0, 0))    # from now on, the model certifies all
+    begun.tests.settle(begun.evidence)
     begun.tests.clear()
     assert begun.evidence.nats > CertificateEvidence(PROBLEM, HORIZON, 0.06).nats
 

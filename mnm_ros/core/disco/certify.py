@@ -102,13 +102,13 @@ class Certifier:
         self._sampling = sampling
         self._reach = reach
         self._planner = planner
-        self._tests = PolicyTests(horizon, problem)
+        self.examiner = Examiner(problem, horizon, rows, evidence)
+        self._tests = PolicyTests(horizon, problem, self.examiner)
         self._walking = WalkingCertificates(
             problem, horizon, rows, self._tests, evidence.sets.counts)
         self._failed = FailedCertificates(evidence.sets.counts)
         self.known: dict[int, Policy] = {}
         self.estimates: dict[int, float] = {}
-        self.examiner = Examiner(problem, horizon, rows, evidence)
         self.evidence = self.examiner.evidence
         self._by_model: dict[int, None] = {}    # what was certified by the sets
         self._tested: dict[int, tuple[Policy, BettingEvaluation]] = {}    # those of _by_place
@@ -382,10 +382,10 @@ class Certifier:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         model, policy, evidence, certificate, steps = chosen
         limit = self._problem.limit
-        self._tests.settle(self.evidence[-1], self.examiner.certifies, self.examiner.needs_map)
-        offer = self._tests.offer(policy, steps, self.examiner.model, self.evidence[-1])
+        self._tests.settle(self.evidence[-1])
+        offer = self._tests.offer(policy, steps, self.evidence[-1])
         extensions = PolicyExtensions(
-            self._tests, self.evidence[0].sets.counts, self.examiner.model, self._problem)
+            self._tests, self.evidence[0].sets.counts, self.examiner, self._problem)
         offers = extensions.lead_on(
             offer, tuple(self.known), near, self.evidence[-1].nats + NATS_TO_BEGIN)
         short = certificate.bound - certificate.empirical

@@ -8,12 +8,12 @@ It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 import math
+from typing import TYPE_CHECKING
 
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
@@ -21,6 +21,9 @@ from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, longest
 from mnm_ros.core.statistics.joint import Floor, JointEvidence, JointModel
 import numpy as np
+
+if TYPE_CHECKING:
+    from mnm_ros.core.disco.examiner import Examiner
 
 NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
 _BY_ATTEMPTS = 0.25    # of the delta of a test whose pairs are declared
@@ -260,32 +263,31 @@ class PolicyTests:
 
     :param horizon: of the policies.
     :param problem: with the expected steps to certify.
+    :param examiner: with the model by which policies are compared.
     :ivar begun: the policy and its test by target; the delta of one that is taken out is spent.
     """
 
-    def __init__(self, horizon: int, problem: Problem) -> None:
+    def __init__(self, horizon: int, problem: Problem, examiner: Examiner) -> None:
         self._horizon = horizon
+        self._examiner = examiner
         self._limit = problem.limit
         self._support = problem.support
         self.begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
         self._given_up: list[tuple[Policy, BettingEvaluation]] = []
 
-    def offer(self, policy: Policy, steps: float,
-              model: Callable[[tuple[int, ...]], EmpiricalModel],
-              evidence: CertificateEvidence) -> Offer:
+    def offer(self, policy: Policy, steps: float, evidence: CertificateEvidence) -> Offer:
         """
         Return whichever takes fewer steps: to go on with a test, or to begin another one.
 
         :param policy: the empirically best one.
         :param steps: that it seems to take.
-        :param model: returns the counts of states, home first.
         :param evidence: that a new test would be part of.
         """
         new = self.offered(policy, None, steps, evidence.nats + NATS_TO_BEGIN)
         if policy.target not in self.begun:
             return new
         begun, test = self.begun[policy.target]
-        expected = model(begun.states).smoothed_value(
+        expected = self._examiner.model(begun.states).smoothed_value(
             np.array(begun.actions[0]), policy.target, self._limit)
         if expected >= self._limit:
             return new
@@ -322,18 +324,15 @@ class PolicyTests:
             else:
                 self._given_up.append((tested, test))
 
-    def settle(self, evidence: CertificateEvidence, certifies: Callable[[Policy], bool],
-               needs_map: Callable[[Policy], bool]) -> None:
+    def settle(self, evidence: CertificateEvidence) -> None:
         """
         Give the places of tests away that were abandoned, where the model knows better by now.
 
-        :param evidence: that all of them are part of.
-        :param certifies: whether a policy is certified by the model over the same evidence.
-        :param needs_map: whether that needs what is declared.
+        :param evidence: the latest, that all of them are part of.
         """
         for each in tuple(self._given_up):
-            if certifies(each[0]):
-                evidence.release(each[1], needs_map(each[0]))
+            if self._examiner.certifies(each[0]):
+                evidence.release(each[1], self._examiner.needs_map(each[0]))
                 self._given_up.remove(each)
 
     def offered(self, policy: Policy, test: BettingEvaluation | None, steps: float,

@@ -11,10 +11,11 @@ policy goes through states that are not known yet, and is known only once they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mnm_ros.core.disco.evidence import Offer, PolicyTests
+from mnm_ros.core.disco.examiner import Examiner
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import EmpiricalModel
@@ -33,15 +34,15 @@ class PolicyExtensions:
 
     :param tests: under way; of two policies to a state, one that has begun a test is taken.
     :param counts: of the run.
-    :param model: returns the counts of states, home first.
+    :param examiner: with the model of the counts.
     :param problem: with the limit to certify.
     """
 
-    def __init__(self, tests: PolicyTests, counts: Counts,
-                 model: Callable[[tuple[int, ...]], EmpiricalModel], problem: Problem) -> None:
+    def __init__(self, tests: PolicyTests, counts: Counts, examiner: Examiner,
+                 problem: Problem) -> None:
         self._tests = tests
         self._counts = counts
-        self._model = model
+        self._examiner = examiner
         self._problem = problem
 
     def lead_on(self, first: Offer, known: Sequence[int], near: Mapping[int, float],
@@ -84,7 +85,8 @@ class PolicyExtensions:
         if not begun.covers(policy.target) or target in plays or any(
                 begun.action(0, state) != action for state, action in plays.items()):
             return None
-        steps = self._steps(as_declared(self._model(begun.states)), target, begun.actions[0])
+        model = as_declared(self._examiner.model(begun.states))
+        steps = self._steps(model, target, begun.actions[0])
         return self._tests.offered(begun, test, steps, test.lacking) if (
             steps < self._problem.limit) else None
 
@@ -93,7 +95,7 @@ class PolicyExtensions:
         if target in plays:
             return None
         states = tuple(dict.fromkeys((*known, *policy.states, policy.target)))
-        model = as_declared(self._model(states))
+        model = as_declared(self._examiner.model(states))
         best, _ = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
         moves = tuple(plays.get(state, move) for state, move in zip(states, best.tolist()))
         longer = self._steps(model, target, moves)
