@@ -4,22 +4,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mnm_ros.core.progress.said.value import Nested, Said
 
 
-@dataclass(frozen=True)
 class GoingHomeFirst(Said):
     """The first RESET is being executed."""
 
 
-@dataclass(frozen=True)
 class Sampling(Said):
     """The known states are sampled."""
 
 
-@dataclass(frozen=True)
 class SamplingStates(Said):
     """So many states are sampled; so many executions are lacking."""
 
@@ -27,7 +22,6 @@ class SamplingStates(Said):
     lacking: int
 
 
-@dataclass(frozen=True)
 class SamplingFor(Said):
     """The way to a state is sampled, to certify its policy."""
 
@@ -35,19 +29,16 @@ class SamplingFor(Said):
     lacking: int
 
 
-@dataclass(frozen=True)
 class Testing(Said):
     """A policy is tested."""
 
 
-@dataclass(frozen=True)
 class TestingPolicy(Said):
     """The policy to this state is tested."""
 
     target: int
 
 
-@dataclass(frozen=True)
 class TestingAttempts(TestingPolicy):
     """The same, with the attempts so far."""
 
@@ -55,7 +46,6 @@ class TestingAttempts(TestingPolicy):
     played: int
 
 
-@dataclass(frozen=True)
 class InStream(Said):
     """The activity of one of several streams."""
 
@@ -64,7 +54,6 @@ class InStream(Said):
     streams: int
 
 
-@dataclass(frozen=True)
 class Rediscovering(Said):
     """The activity of a rediscovery."""
 
@@ -72,14 +61,12 @@ class Rediscovering(Said):
     said: Nested
 
 
-@dataclass(frozen=True)
 class CheckingPolicy(Said):
     """A policy is attempted."""
 
     target: int
 
 
-@dataclass(frozen=True)
 class CheckingAgainst(CheckingPolicy):
     """The same, with the evidence against the policy, in nats."""
 
@@ -87,7 +74,6 @@ class CheckingAgainst(CheckingPolicy):
     threshold: float
 
 
-@dataclass(frozen=True)
 class CheckingProof(CheckingAgainst):
     """The same, with the evidence for the policy, in nats."""
 
@@ -95,21 +81,18 @@ class CheckingProof(CheckingAgainst):
     enough: float
 
 
-@dataclass(frozen=True)
 class InCheckRun(Said):
     """The activity of the rediscovery of a check-run."""
 
     said: Nested
 
 
-@dataclass(frozen=True)
 class CheckRunAttempts(TestingAttempts):
     """A check-run attempts a policy; ``left`` policies are to be attempted."""
 
     left: int
 
 
-@dataclass(frozen=True)
 class Improving(Said):
     """A policy of about ``likely`` steps is improved; none takes less than ``least``."""
 

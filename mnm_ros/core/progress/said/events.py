@@ -4,28 +4,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mnm_ros.core.progress.said.value import Nested, Pairs, Said, States
 
 
-@dataclass(frozen=True)
 class _OfRound(Said):
     round: int    # noqa: A003
 
 
-@dataclass(frozen=True)
 class _OfPair(_OfRound):
     state: int
     action: int
 
 
-@dataclass(frozen=True)
 class _OfStates(_OfRound):
     states: States
 
 
-@dataclass(frozen=True)
 class _EndedElsewhere(Said):
     state: int
     action: int
@@ -33,121 +27,101 @@ class _EndedElsewhere(Said):
     ends: States
 
 
-@dataclass(frozen=True)
 class _Contradicted(Said):
     count: int
     pairs: Pairs
 
 
-@dataclass(frozen=True)
 class WaitingForHome(Said):
     """The first RESET has not ended yet."""
 
 
-@dataclass(frozen=True)
 class HomeFound(Said):
     """The first RESET has ended in this state."""
 
     state: int
 
 
-@dataclass(frozen=True)
 class WarmStart(Said):
     """The exploration begins with the steps of a log."""
 
     steps: int
 
 
-@dataclass(frozen=True)
 class NoWarmStart(Said):
     """The log is of another home."""
 
     state: int
 
 
-@dataclass(frozen=True)
 class HypothesisFound(_OfRound):
     """The first hypothesis of a round is found; ``known`` counts its states."""
 
     known: int
 
 
-@dataclass(frozen=True)
 class EndAdded(_EndedElsewhere):
     """An action ended where it was not declared to end; the end is declared from now on."""
 
 
-@dataclass(frozen=True)
 class EndsAdded(EndAdded):
     """The same, and ``near`` ends that are as near are declared, too."""
 
     near: int
 
 
-@dataclass(frozen=True)
 class DeclarationWithdrawn(_EndedElsewhere):
     """An action ended where it was not declared to end; nothing is declared of it any more."""
 
 
-@dataclass(frozen=True)
 class DeclarationsWithdrawn(_Contradicted):
     """A new declaration contradicts ``count`` pairs that were executed: it is not taken there."""
 
 
-@dataclass(frozen=True)
 class DeclarationsExtended(_Contradicted):
     """A new declaration contradicts ``count`` pairs: the ends that were seen are added."""
 
 
-@dataclass(frozen=True)
 class ForbiddenPlayed(_OfRound):
     """A policy plays an action that is never to be commanded, so the next round begins."""
 
     next_round: int
 
 
-@dataclass(frozen=True)
 class PairChanged(_OfPair):
     """An action leads elsewhere than before."""
 
 
-@dataclass(frozen=True)
 class ActionChanged(_OfRound):
     """An action arrives less often, or more often, than before, wherever it is executed."""
 
     action: int
 
 
-@dataclass(frozen=True)
 class HintRaised(_OfPair):
     """An action that nearly always worked has failed several times in a row."""
 
     failures: int
 
 
-@dataclass(frozen=True)
 class HintWithdrawn(_OfPair):
     """The action of a hint works again."""
 
 
-@dataclass(frozen=True)
 class WayOpen(_OfPair):
     """A test move has shown that a closed action leads on again."""
 
 
-@dataclass(frozen=True)
 class WayStillClosed(_OfPair):
     """A test move has shown that a closed action is still blocked."""
 
 
-@dataclass(frozen=True)
 class WaysClosed(Said):
     """These pairs are closed, and it is known when they are tried again."""
 
     pairs: Pairs
 
 
-@dataclass(frozen=True)
 class RediscoveryTooLong(_OfRound):
     """The rediscovery exceeded its steps several times in a row, so the next round begins."""
 
@@ -156,7 +130,6 @@ class RediscoveryTooLong(_OfRound):
     next_round: int
 
 
-@dataclass(frozen=True)
 class CheckRunsTooLong(_OfRound):
     """Too many of the last check-runs exceeded their steps, so the next round begins."""
 
@@ -166,14 +139,12 @@ class CheckRunsTooLong(_OfRound):
     next_round: int
 
 
-@dataclass(frozen=True)
 class MostHasChanged(_OfRound):
     """Most actions lead elsewhere than before, so the next round begins."""
 
     next_round: int
 
 
-@dataclass(frozen=True)
 class ChangeTooLong(_OfRound):
     """A change is open for more steps than the world took to learn, so the next round begins."""
 
@@ -181,37 +152,30 @@ class ChangeTooLong(_OfRound):
     next_round: int
 
 
-@dataclass(frozen=True)
 class StatesAdded(_OfStates):
     """States became known."""
 
 
-@dataclass(frozen=True)
 class StatesNearer(_OfStates):
     """States became known that were out of reach before a change."""
 
 
-@dataclass(frozen=True)
 class StatesRecalled(StatesAdded):
     """The policies of these states, which a change had taken away, work as before."""
 
 
-@dataclass(frozen=True)
 class StatesDeleted(_OfStates):
     """The policies of these states no longer reach them."""
 
 
-@dataclass(frozen=True)
 class ToImproveAgain(_OfStates):
     """The proofs that these policies are nearly the best hold no more."""
 
 
-@dataclass(frozen=True)
 class WaysReplaced(_OfStates):
     """Other policies lead to these states."""
 
 
-@dataclass(frozen=True)
 class ProvenNearlyBest(_OfRound):
     """
     A policy is proven to be nearly the best.
@@ -229,19 +193,16 @@ class ProvenNearlyBest(_OfRound):
     steps: int
 
 
-@dataclass(frozen=True)
 class BetterProvenNearlyBest(ProvenNearlyBest):
     """The same of a policy that replaces one of ``before`` expected steps, as estimated."""
 
     before: float
 
 
-@dataclass(frozen=True)
 class ChangeRelearnt(Said):
     """Nothing contradicts the hypothesis any more."""
 
 
-@dataclass(frozen=True)
 class SourceContradicts(Said):
     """A source reports other transitions than another one, of this pair last."""
 
@@ -251,14 +212,12 @@ class SourceContradicts(Said):
     action: int
 
 
-@dataclass(frozen=True)
 class SourceQuarantined(SourceContradicts):
     """The same of most other sources; its ``count`` transitions do not count any more."""
 
     count: int
 
 
-@dataclass(frozen=True)
 class AtStep(Said):
     """A statement, and the step at which it was made."""
 
@@ -266,50 +225,42 @@ class AtStep(Said):
     said: Nested
 
 
-@dataclass(frozen=True)
 class InSteps(Said):
     """What reaching a goal took."""
 
     steps: int
 
 
-@dataclass(frozen=True)
 class NodeEnding(Said):
     """The node of the explorer is ending."""
 
 
-@dataclass(frozen=True)
 class GoesOn(Said):
     """The robot explores again."""
 
 
-@dataclass(frozen=True)
 class Restarted(Said):
     """The exploration goes on from what was kept."""
 
     step: int
 
 
-@dataclass(frozen=True)
 class NothingDeclared(Said):
     """No declaration holds any more."""
 
 
-@dataclass(frozen=True)
 class DeclaredByRobotSide(Said):
     """The robot side declares where the actions of ``count`` states lead."""
 
     count: int
 
 
-@dataclass(frozen=True)
 class DeclaredInFile(DeclaredByRobotSide):
     """The same, declared in a file."""
 
     file: str
 
 
-@dataclass(frozen=True)
 class NeverCommanded(Said):
     """The same, and ``count`` pairs are never to be commanded."""
 
@@ -317,7 +268,6 @@ class NeverCommanded(Said):
     count: int
 
 
-@dataclass(frozen=True)
 class SettingChanged(Said):
     """A parameter of a node has changed, from one value to another."""
 
@@ -327,7 +277,6 @@ class SettingChanged(Said):
     now: str
 
 
-@dataclass(frozen=True)
 class TooManyCalls(Said):
     """More calls a second came by these topics and services than are served."""
 

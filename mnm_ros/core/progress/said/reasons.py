@@ -4,12 +4,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mnm_ros.core.progress.said.value import Nested, Said
 
 
-@dataclass(frozen=True)
 class Because(Said):
     """The exploration does not go on; ``what`` it does meanwhile, and why."""
 
@@ -17,29 +14,24 @@ class Because(Said):
     said: Nested
 
 
-@dataclass(frozen=True)
 class ExploreCalled(Said):
     """The service ``explore`` was called to pause. ``PausedBy`` says by whom, once it is known."""
 
 
-@dataclass(frozen=True)
 class ExploreCalledBefore(Said):
     """The exploration has been paused since before the node was started again."""
 
 
-@dataclass(frozen=True)
 class PausedBy(Said):
     """Somebody has the exploration paused: a page, a command, or another node."""
 
     by: str
 
 
-@dataclass(frozen=True)
 class PausedToGoHomeBy(PausedBy):
     """The same, so that the robot goes home."""
 
 
-@dataclass(frozen=True)
 class BatteryLow(Said):
     """The battery is below ``low`` percent; the robot rests until it has ``until``."""
 
@@ -48,12 +40,10 @@ class BatteryLow(Said):
     until: float
 
 
-@dataclass(frozen=True)
 class BatteryCharging(BatteryLow):
     """The battery was below ``low`` percent, and has not reached ``until`` yet."""
 
 
-@dataclass(frozen=True)
 class OutsideHours(Said):
     """It is not the time of day to explore in; that begins at ``until``."""
 
@@ -61,33 +51,28 @@ class OutsideHours(Said):
     until: str
 
 
-@dataclass(frozen=True)
 class OutsideHoursToo(OutsideHours):
     """The same, beside what is wrong with the battery."""
 
     said: Nested
 
 
-@dataclass(frozen=True)
 class WorkComesFirst(Said):
     """The robot rests for goals, until there was none for ``after`` seconds."""
 
     after: float
 
 
-@dataclass(frozen=True)
 class MaxSteps(Said):
     """The steps that are allowed have been made."""
 
     steps: int
 
 
-@dataclass(frozen=True)
 class MaxDuration(Said):
     """The time that is allowed is over."""
 
 
-@dataclass(frozen=True)
 class TooManyStates(Said):
     """More states were met than ``most``, which is allowed."""
 
@@ -95,17 +80,14 @@ class TooManyStates(Said):
     most: int
 
 
-@dataclass(frozen=True)
 class LoadedFromDisk(Said):
     """Somebody has loaded what was on the disk."""
 
 
-@dataclass(frozen=True)
 class NodeDeactivated(Said):
     """The node of the explorer was deactivated."""
 
 
-@dataclass(frozen=True)
 class HomeFailed(Said):
     """The service ``return_home`` has failed; ``why`` in the words of the robot side."""
 
@@ -113,7 +95,6 @@ class HomeFailed(Said):
     why: str
 
 
-@dataclass(frozen=True)
 class HomeMissed(Said):
     """RESET led to a state, several times in a row, and not home, which is ``target``."""
 
@@ -122,7 +103,6 @@ class HomeMissed(Said):
     times: int
 
 
-@dataclass(frozen=True)
 class LastHomeMissed(Said):
     """The last RESET led to a state, and not home, which is ``target``."""
 
@@ -130,14 +110,12 @@ class LastHomeMissed(Said):
     target: int
 
 
-@dataclass(frozen=True)
 class GoalUnderWay(Said):
     """The robot is on the way to a goal."""
 
     target: int
 
 
-@dataclass(frozen=True)
 class StaysAtGoal(Said):
     """The robot stays at a goal for some seconds."""
 
@@ -147,59 +125,48 @@ class StaysAtGoal(Said):
 
 # Why a goal was refused, or is lost.
 
-@dataclass(frozen=True)
 class NoPolicyYet(Said):
     """No policy for the goal was heard, before the first hypothesis: one may come any time."""
 
 
-@dataclass(frozen=True)
 class NoPoliciesHeard(NoPolicyYet):
     """The same, and nothing was heard of an explorer at all."""
 
 
-@dataclass(frozen=True)
 class NoPolicy(Said):
     """The hypothesis has no policy for the goal."""
 
 
-@dataclass(frozen=True)
 class RobotRests(Said):
     """The explorer lets the robot rest, and why."""
 
     said: Nested
 
 
-@dataclass(frozen=True)
 class NoNavigator(Said):
     """There is no navigator, as a client of one says."""
 
 
-@dataclass(frozen=True)
 class NavigatorSilent(Said):
     """The navigator has not answered for long."""
 
 
-@dataclass(frozen=True)
 class GoalForgotten(Said):
     """The navigator does not know a goal any more that it has accepted."""
 
 
-@dataclass(frozen=True)
 class NoNames(Said):
     """No robot side has published the names of states, of which the goal is one."""
 
 
-@dataclass(frozen=True)
 class NotProvenSince(Said):
     """A change was noticed, and the policy was not proven since."""
 
 
-@dataclass(frozen=True)
 class KeptSince(Said):
     """The policy was proven before a change, and nothing of its actions speaks against it."""
 
 
-@dataclass(frozen=True)
 class Hinted(Said):
     """A hint concerns the policy, see ``HintRaised``."""
 
@@ -208,39 +175,32 @@ class Hinted(Said):
     failures: int
 
 
-@dataclass(frozen=True)
 class CertifiedBefore(Said):
     """The policy was certified, and what was seen since speaks against it."""
 
 
-@dataclass(frozen=True)
 class OfReset(Said):
     """RESET leads there."""
 
 
-@dataclass(frozen=True)
 class CertifiedSoFar(Said):
     """The policy is certified while the first hypothesis is built."""
 
 
-@dataclass(frozen=True)
 class BestSoFar(Said):
     """No policy is better as estimated from the counts."""
 
 
-@dataclass(frozen=True)
 class AsDeclared(Said):
     """The policy rests on what is declared."""
 
 
-@dataclass(frozen=True)
 class OfHypothesis(Said):
     """The policy is of the hypothesis of a round."""
 
     round: int    # noqa: A003
 
 
-@dataclass(frozen=True)
 class OfHypothesisNearlyBest(OfHypothesis):
     """The same, and it is proven to be nearly the best."""
 

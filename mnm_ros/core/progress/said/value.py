@@ -6,18 +6,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, cast, ClassVar, Union
+from typing import Annotated, Any, cast, ClassVar, TYPE_CHECKING, Union
 
 from mnm_ros.core.progress.json_values import maybe, reader_of, wrong
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+    def dataclass_transform(**options: Any) -> Callable[[type], type]:
+        return lambda kind: kind
 
 States = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]
 
 
+@dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Said:
     """
-    A value of which a sentence can be made.
+    A value of which a sentence can be made; each kind is a frozen dataclass without saying so.
 
     :cvar KINDS: all kinds of values by name, but for those that only have fields for others.
     """
@@ -25,6 +32,7 @@ class Said:
     KINDS: ClassVar[dict[str, type[Said]]] = {}
 
     def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
         if not cls.__name__.startswith('_'):
             Said.KINDS[cls.__name__] = cls
 
@@ -71,7 +79,6 @@ Reason = Union[str, Said]
 """Why it does not go on: a text is in the words of who has stopped it."""
 
 
-@dataclass(frozen=True)
 class InWords(Said):
     """A statement of a part of another package, in its own words."""
 
