@@ -192,7 +192,8 @@ class Exploration(Queries):
 
         For whoever has a clock: the exploration has none.
         """
-        return None if self.mnm.directives.looks_are_told else self.take(LookInput(None, RESET))
+        told = self.mnm.runs.directives.looks_are_told
+        return None if told else self.take(LookInput(None, RESET))
 
     def look(self, state: int | None = None, action: int = 0) -> Update:
         """

@@ -223,7 +223,7 @@ def test_others_have_their_steps_meanwhile() -> None:
     for _ in range(300):
         run.explore(1)
         assert not isinstance(run.exploration.activity().said, Improving)
-    assert run.exploration.mnm.directives == Directives()
+    assert run.exploration.mnm.runs.directives == Directives()
 
 
 def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same() -> None:

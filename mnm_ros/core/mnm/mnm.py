@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 from reprlib import repr as shortened
 from typing import Any
 
@@ -15,7 +16,7 @@ from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase
-from mnm_ros.core.mnm.capabilities import Recollects, Relearns, Steered
+from mnm_ros.core.mnm.capabilities import Recollects, Steered
 from mnm_ros.core.mnm.checking_phase import (
     ChangeLog,
     CheckingPhase,
@@ -23,7 +24,7 @@ from mnm_ros.core.mnm.checking_phase import (
     NearlyBest,
     Round,
 )
-from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Wish
+from mnm_ros.core.mnm.directives import LeaveClosed, Look, Wish
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.mnm.runs import Runs
@@ -33,7 +34,7 @@ from mnm_ros.core.model.counts import NextStates, Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.said import (
@@ -94,7 +95,6 @@ class Mnm(PhaseMachine):
     :ivar runs: makes the runs of the base algorithm.
     :ivar home: the state after the first RESET; None before.
     :ivar hypothesis: the one published; None before the first.
-    :ivar directives: what people wish.
     :ivar pairs: those that fail, are suspected or closed.
     :ivar building, checking: the phase under way; None for the other one.
     """
@@ -124,7 +124,6 @@ class Mnm(PhaseMachine):
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
         self._doubted: dict[int, Said] = {}    # when the last round ended
-        self.directives = Directives()
         self._start_machine(MNM_TRANSITIONS, MnmPhase.HOMING)
         if resume is not None:
             self._resume(resume)
@@ -306,9 +305,9 @@ class Mnm(PhaseMachine):
 
     def direct(self, wish: Wish) -> None:
         """Take a wish, and let the phase under way heed it."""
-        self.directives = self.directives.after(wish)
+        self.runs.directives = self.runs.directives.after(wish)
         if self._driver is not None:
-            self._driver.heed(self.directives, wish)
+            self._driver.heed(self.runs.directives, wish)
         if self.building is not None and isinstance(wish, (LeaveClosed, Look)):
             self.pairs.scheduled = True
             if isinstance(wish, Look):
@@ -396,29 +395,29 @@ class Mnm(PhaseMachine):
 
     def _build(self) -> BuildingPhase:
         self._round_problem = self.runs.problem_of_round(self.round)
+        assert self.home is not None
         self.building = BuildingPhase(
-            self._stream, new_schedule(self._settings.streams, self._settings.stream_exponent),
+            partial(self.runs.new_stream, self.home, self.round),
+            new_schedule(self._settings.streams, self._settings.stream_exponent),
             self._settings.stream_data == 'shared',
             TransitionMonitor(self._round_problem.delta * SHARES['transitions'])
             if self._settings.checks == 'watch' else None)
+        self._recollect(self.building.active)
         self.pairs.keep_closed()
         self._leave_closed()
         return self.building
 
-    def _stream(self, number: int) -> BaseAlgorithm:
-        run = self._base(self.runs.problem_of_stream(self.round, number))
-        remembered = self._recollection
+    def _recollect(self, run: BaseAlgorithm) -> None:
+        """Let the first stream of a round begin with what is known from before, if it is that."""
         # Later streams are there for a change that was not noticed, perhaps before the first.
-        if (remembered is not None and remembered.home == self.home
-                and self.round == self._recollected and number == 1):
-            for state, action, end in remembered.steps:
-                if end is not None and self.support.refuted_by(state, action, end):
-                    self.refute(state, action, end)
-                    if isinstance(run, Relearns):
-                        run.support_changed([(state, action)])
-            if isinstance(run, Recollects):
-                run.load_transitions(remembered.steps)
-        return run
+        remembered = self._recollection
+        if remembered is None or (remembered.home, self._recollected) != (self.home, self.round):
+            return
+        for state, action, end in remembered.steps:
+            if end is not None and self.support.refuted_by(state, action, end):
+                self.refute(state, action, end)
+        if isinstance(run, Recollects):
+            run.load_transitions(remembered.steps)
 
     def _tell_recollection(self) -> None:
         remembered = self._recollection
@@ -426,20 +425,14 @@ class Mnm(PhaseMachine):
             self.log.tell(WarmStart(len(remembered.steps)) if remembered.home == self.home else
                           NoWarmStart(remembered.home))
 
-    def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
-        assert self.home is not None
-        run = self.runs.new(problem, self.home, policies)
-        if self.directives.preferred and isinstance(run, Steered):
-            run.prefer(self.directives.preferred)
-        return run
-
     def _check_policies(self, policies: tuple[Policy, ...],
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:
+        assert self.home is not None
         return self._new_checking(
-            Round(self.round, self._round_problem, self._base, self._settings.check_steps,
-                  self._steps_taken, self.log, transitions, self._memory, self.pairs,
-                  self._steps_taken + _FOR_PROOFS * self._round_problem.limit),
-            policies)
+            Round(self.round, self._round_problem, partial(self.runs.new, self.home),
+                  self._settings.check_steps, self._steps_taken, self.log, transitions,
+                  self._memory, self.pairs,
+                  self._steps_taken + _FOR_PROOFS * self._round_problem.limit), policies)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""
@@ -454,8 +447,8 @@ class Mnm(PhaseMachine):
         self.building = None
         self.log.settle()    # it rests on nothing from before what was noticed
         self.checking = self._check_policies(result.policies, transitions=transitions)
-        for wish in self.directives.for_checks:
-            self.checking.heed(self.directives, wish)
+        for wish in self.runs.directives.for_checks:
+            self.checking.heed(self.runs.directives, wish)
         self._publish(0)
         self.trigger('hypothesis_found')
         self.log.tell(HypothesisFound(self.round, len(result.policies)))

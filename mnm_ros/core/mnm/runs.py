@@ -9,6 +9,8 @@ from reprlib import repr as shortened
 
 from mnm_ros.core.errors import InvalidTypeError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
+from mnm_ros.core.mnm.capabilities import Steered
+from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
@@ -24,12 +26,14 @@ class Runs:
     :param seed: of all random choices; run number ``n`` gets ``[seed, n]``.
     :param new_base: makes a run.
     :ivar made: how many so far.
+    :ivar directives: what people wish; each run begins with the states that they prefer.
     """
 
     left_to_fresh = ('_settings', '_new_base')
 
     def __init__(self, settings: Settings, seed: int, new_base: BaseFactory) -> None:
         self.made = 0
+        self.directives = Directives()
         self._settings = settings
         self._seed = seed
         self._new_base = new_base
@@ -45,7 +49,12 @@ class Runs:
         return replace(problem, delta=stream_delta(
             self._settings.budget, problem.delta, round_number, number))
 
-    def new(self, problem: Problem, home: int, policies: tuple[Policy, ...]) -> BaseAlgorithm:
+    def new_stream(self, home: int, round_number: int, number: int) -> BaseAlgorithm:
+        """Return a fresh run for a stream of the building phase of a round."""
+        return self.new(home, self.problem_of_stream(round_number, number))
+
+    def new(self, home: int, problem: Problem,
+            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         """
         Return a fresh run.
 
@@ -59,4 +68,6 @@ class Runs:
             raise InvalidTypeError(
                 f'base {self._settings.base} has returned {shortened(run)}, expected a '
                 'BaseAlgorithm')
+        if self.directives.preferred and isinstance(run, Steered):
+            run.prefer(self.directives.preferred)
         return run
