@@ -9,7 +9,6 @@ from functools import partial
 import json
 from pathlib import Path
 import re
-import time
 from typing import Any, NamedTuple
 
 import mnm_ros
@@ -78,9 +77,9 @@ def test_the_lake_is_explored_and_its_change_noticed(
     assert not {9, 12, 13} & {*names['result'].known}
 
 
-HALF_DAY, TAIL = strength((9_000, 12_000), (12_000, 20_000))    # steps
+HALF_DAY, TAIL = strength((7_500, 12_000), (12_000, 20_000))    # steps
 SHORTER = strength({
-    '12_000, 24_000': '9_000, 18_000', 'tail=12_000': 'tail=9_000',
+    '12_000, 24_000': '7_500, 15_000', 'tail=12_000': 'tail=7_500',
     'tail=20_000': 'tail=12_000'}, {})
 
 
@@ -97,9 +96,7 @@ def test_mnm_needs_the_fewest_exploration_steps_and_the_repairs_are_needed(
     few = partial(_with_seeds, mnm_ros.run_study, range(1))
     if strength(True, False):
         monkeypatch.setattr(mnm_ros, 'run_study', few, raising=False)
-    began = time.process_time()
     cells, names = run('study.ipynb', capsys, SHORTER)
-    assert time.process_time() - began < 60    # measured: 13
     assert drawn == [1, 1] and sum(cell.pictures for cell in cells) == 2
     for cell in cells:    # figures depend on the last digits of scipy
         assert re.findall('[a-z]+', cell.saved) == re.findall('[a-z]+', cell.now)

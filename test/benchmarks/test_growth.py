@@ -17,7 +17,7 @@ from growth_worlds import WORLDS
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.simulation.ground_truth import judge, reachable_states
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 pytest.importorskip('matplotlib')
 
@@ -32,12 +32,14 @@ TINY: Mapping[str, Mapping[tuple[str, str], Sequence[float]]] = {
     'robots': {('explored', 'corridor'): (2,), ('fleet', 'corridor'): (2,)}}
 
 
-@pytest.mark.parametrize('study', STUDIES)
+@pytest.mark.parametrize('study', [
+    pytest.param(study, marks=() if study in ('states', 'radius') else thorough(
+        'benchmarks/test_growth.py::test_each_study_prints_its_tables')) for study in STUDIES])
 def test_each_study_prints_its_tables(
         study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setitem(STUDIES, study, replace(STUDIES[study], numbers=TINY[study]))
-    if study != 'actions':    # one with processes of their own is enough
+    if study != strength('radius', 'actions'):    # one with processes of its own is enough
         monkeypatch.setattr('growth_trial.in_own_process', run)
     arguments = [study, '--seeds', '1', '--jobs', '1', '--output', str(tmp_path / 'rows.csv')]
     picture = tmp_path / 'growth_states.png'

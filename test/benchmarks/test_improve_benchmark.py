@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import improve
 import pytest
+from tiers import thorough
 
 
+@thorough(shown_by='core/test_improve.py::test_a_policy_becomes_nearly_the_best_and_that_is_right '
+                   'benchmarks/test_benchmark_arguments.py::test_a_least_value')
 def test_what_is_proven_is_told_and_right(capsys: pytest.CaptureFixture) -> None:
     improve.main(['--seeds', '1', '--worlds', 'flat', '--within', '0.9'])
     told, means = capsys.readouterr().out.splitlines()

@@ -60,6 +60,9 @@ def test_what_is_declared_saves_steps_and_what_is_false_is_widened() -> None:
     assert not any('the declared succ' in line for line in true.log)
 
 
+@thorough(shown_by='core/test_watch_changes.py::test_a_policy_that_has_become_a_little_too_slow_is_'
+                   'noticed core/test_transition_detector.py::test_a_slippery_pair_is_noticed_'
+                   'when_the_counts_tell')
 def test_a_pair_that_has_gone_from_0_45_to_0_2_is_noticed() -> None:
     """It was not within 300,000 steps, with a policy of 10.27 steps and a limit of 9."""
     outcome = trials.run('changing_chain', 70014, Configuration(base='ucb_explore', budget=10_000))
@@ -74,7 +77,9 @@ def test_the_base_alone_in_the_first_setting() -> None:
     assert outcome.first is not None and outcome.last is None
 
 
-@pytest.mark.parametrize('family', ['helped_star', 'lost_graph', 'interrupted_tree'])
+@pytest.mark.parametrize('family', ['helped_star', 'interrupted_tree', pytest.param(
+    'lost_graph', marks=thorough(
+        'benchmarks/test_promise_benchmark.py::test_a_robot_that_is_interrupted'))])
 def test_a_robot_that_is_interrupted(family: str) -> None:
     configuration = replace(QUICK, radius=strength(2.0, 4.0))
     outcome = trials.run(family, 1, configuration)
