@@ -10,10 +10,9 @@ staged but the moment at which the door closes: some time after the first hypoth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-import re
 import sys
 import textwrap
 
@@ -25,13 +24,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from mnm_ros.core import Exploration, Problem, settings
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.progress.events import ways
+from mnm_ros.core.progress.events import Event, ways
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import described, grid_cmp, GRID_MOVES, support
 from mnm_ros.simulation.ground_truth import ExplorationSteps
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.view.sentences import sentence
+from mnm_ros.view.event_words import told
 import numpy as np
 from PIL import Image
 
@@ -42,6 +42,7 @@ COLORS = {'never seen': '#e6eaed', 'assumed, by the map': '#d3dfe9', 'certified'
           'proven': '#5fb487', 'doubted': '#f0a35e', 'lost': '#e3a7a9'}
 ROUTE, CHANGE = '#1d6b46', '#b3383c'
 DOOR = (5, 4)          # row and column
+DOOR_NAME = 'to the east'
 RADIUS = 12.0
 CALM = 300             # steps between the first hypothesis and the change, and at the end
 HINT = 60              # steps for which a hint is shown
@@ -106,36 +107,35 @@ def record(stride: int, seed: int, most: int = 20_000) -> Iterator[Frame]:
 
 
 def _frame(exploration: Exploration, robot: Simulator, change: int | None) -> Frame:
-    told = {each.policy.target: each for each in exploration.trust()}
+    trust = {each.policy.target: each for each in exploration.trust()}
     counts = exploration.counts
-    found = ways(tuple(each.policy for each in told.values()),
+    found = ways(tuple(each.policy for each in trust.values()),
                  lambda *pair: counts.get(pair, {}))
     relied = {Trust.PROVEN: 'proven', Trust.CERTIFIED: 'certified'}
     kinds = {state: relied.get(each.trust, 'doubted' if each.trust is Trust.DOUBTED
-                               else 'assumed, by the map') for state, each in told.items()}
+                               else 'assumed, by the map') for state, each in trust.items()}
     assert exploration.home is not None
     return Frame(
         robot.steps, robot.state, exploration.home,
         {**kinds, **dict.fromkeys(exploration.lost, 'lost')},
-        {state: (*(passed for passed, _ in found[state]), state) for state, each in told.items()
-         if each.trust in relied}, _sentence(_shown(exploration)), change)
+        {state: (*(passed for passed, _ in found[state]), state) for state, each in trust.items()
+         if each.trust in relied}, told(_shown(exploration), _flat_of(exploration.home),
+                                        plain=True), change)
 
 
-def _shown(exploration: Exploration) -> str:
+def _shown(exploration: Exploration) -> Event:
     """Return what has happened last, or a hint a little before, which is worth to be seen."""
-    last = exploration.events[-1]
-    return sentence(next((event.said for event in exploration.events
-                          if event.kind == 'hint' and event.step > exploration.steps - HINT),
-                         last.said))
+    return next((event for event in exploration.events
+                 if event.kind == 'hint' and event.step > exploration.steps - HINT),
+                exploration.events[-1])
 
 
-def _sentence(text: str) -> str:
-    """Return what has happened without numbers of states, which the picture shows."""
-    text = re.sub(r'^(round \d+|home is state \d+)[:,] ', '', text)
-    text = re.sub(r'action (\d) in state \d+', lambda found: f'"{ACTIONS[int(found[1])]}"', text)
-    return re.sub(r'states? (\d+(?:, \d+)*)(?: and (\d+) more)?', lambda found: (
-        lambda count: f'{count} places' if count > 1 else 'a place')(
-            found[1].count(',') + 1 + int(found[2] or 0)), text)
+def _flat_of(home: int) -> RobotDescription:
+    """Return the names of cells, of moves and of the door."""
+    row, column = DOOR
+    state = row * len(FLAT[0]) + column
+    return replace(described(ACTIONS, home, world()), doors={DOOR_NAME: (
+        (state - 1, ACTIONS.index('east')), (state + 1, ACTIONS.index('west')))})
 
 
 def draw(frames: Sequence[Frame]) -> list[Image.Image]:
@@ -165,7 +165,7 @@ def _picture(frames: Sequence[Frame], steps: int) -> Image.Image:
 
 
 def _flat(axes: Axes, frame: Frame) -> None:
-    places = described(ACTIONS, frame.home, world()).positions
+    places = _flat_of(frame.home).positions
     for state, (x, y) in places.items():
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, edgecolor='white', linewidth=1.5,
                                  facecolor=COLORS[frame.kinds.get(state, 'never seen')]))

@@ -8,6 +8,8 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 import math
+import os
+from pathlib import Path
 from typing import Any
 
 from mnm_ros import topics
@@ -18,7 +20,7 @@ from mnm_ros.core.model.problem import Problem, RADIUS
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.files import user_path
 from mnm_ros.located_yaml import read
-from mnm_ros.places.graph_file import GEOJSON
+from mnm_ros.places.graph_file import ENDINGS, GEOJSON
 from mnm_ros.plan.plan_file import load as load_plan
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
@@ -130,6 +132,7 @@ def _found(path_or_name: str) -> scenarios.Scenario | worlds.World:
     path = user_path(path_or_name)
     shipped = path.name == path_or_name and not (path.suffix and path.is_file())
     name = path_or_name.removesuffix('.yaml')
+    _check_there(path, path_or_name)
     if shipped and name not in (*scenarios.shipped(), *worlds.shipped()):
         raise InvalidValueError(
             f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
@@ -141,6 +144,15 @@ def _found(path_or_name: str) -> scenarios.Scenario | worlds.World:
     if name in worlds.shipped() if shipped else 'rows' in keys:
         return worlds.load(path_or_name)
     return scenarios.load(path_or_name)
+
+
+def _check_there(path: Path, given: str) -> None:
+    """Raise InvalidValueError if a file is missing that can have no other place."""
+    by_name = next((what for ending, what in {**ENDINGS, '.plan.yaml': 'a plan'}.items()
+                    if path.name.endswith(ending)), '')
+    if (by_name or path.name != given) and not os.path.exists(path):
+        raise InvalidValueError(f'{given}: there is no such file, expected ' + (
+            by_name or 'a scenario, a world, a plan or a route graph'))
 
 
 def _nodes(scenario: scenarios.Scenario | None, world: worlds.World | None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from mnm_ros.core.errors import ParameterError
+from mnm_ros.core.errors import FileError, ParameterError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.maneuvers import Maneuver
 from mnm_ros.driving.occupancy import Map
@@ -19,10 +19,12 @@ from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import Terrain
 from mnm_ros.parameters import Parameters
 from mnm_ros.places.drives import EdgeMove, RouteHome, Routes, Stay
+from mnm_ros.places.on_map import check_on_map, off_told, places_off
 from mnm_ros.places.zones import declaration_of, describe, ZonePlace, Zones
 from mnm_ros.plan.floor_plan import Plan, walls
 from mnm_ros.robot_description import RobotDescription
 
+_LIVE = 'the map on the topic map'
 _ASTRAY = 3.0    # m from all zones and edges; farther away nothing is driven
 
 
@@ -42,12 +44,17 @@ class RouteDriver(MobileDriver):
 
     def _prepare(self, given: Parameters, plan: Plan | None) -> Terrain:
         self._graph = graph = graph_of(self, given)
+        self._off = frozenset[int]()    # places that lie in no free cell of the map
         home = home_of(graph, given)
         self._zones = zones = Zones(graph)
         _check_zones(zones, given)
         if plan is not None:
             given.take({'robot_radius': given['robot_radius'] or plan.ways_radius},
                        str(plan.path))
+            try:
+                check_on_map(graph, home, plan.map, plan.path)
+            except FileError as error:
+                raise ParameterError(f"parameter 'graph': {error}") from None
         self.action_names = graph.describe(home).actions
         self._routes = Routes(zones, 1 / given['max_speed'], given['move_timeout'])
         self._declaration = declaration_of(graph)
@@ -88,7 +95,24 @@ class RouteDriver(MobileDriver):
     def _astray(self, pose: Pose) -> str:
         return self._zones.astray(pose, _ASTRAY)
 
+    def _unfit(self, map_: Map) -> str:
+        """
+        Return why RESET could not end on a map; '' if it can.
+
+        A map that a robot makes while it drives begins with few known cells. Hence other places
+        in no free cell are only a warning, however many they are.
+        """
+        home, off = self._tracker.home_state, places_off(self._graph, map_)
+        return f'{off_told(self._graph, off, _LIVE, home)}; expected a map with a free home' if (
+            home in off) else ''
+
     def _read(self, map_: Map) -> bool:
+        off = places_off(self._graph, map_)
+        if off and off != self._off:
+            name = _LIVE if self._plan is None else self._plan.path
+            self.get_logger().warning(f'{off_told(self._graph, off, name)}; expected a free cell '
+                                      'at each place')
+        self._off = off
         changed = self._routes.read(map_, self._given['robot_radius'])
         if changed:
             self._declaration = declaration_of(self._graph, self._routes.closed)

@@ -16,6 +16,10 @@ from mnm_ros.places.tmap2 import read_tmap2
 GEOJSON = ('.geojson', '.json')
 """How the names of files end that ``places/geojson.py`` reads; the others are YAML."""
 
+ENDINGS = {**dict.fromkeys(GEOJSON, 'a route graph as GeoJSON'),
+           '.tmap2.yaml': 'a route graph of LCAS', '.building.yaml': 'a building of Open-RMF'}
+"""What files hold whose names end so; other names say nothing."""
+
 
 def read_graph(path: Path) -> PlaceGraph:
     """

@@ -14,6 +14,7 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import Pose
 from mnm_ros.places.geojson import read_geojson
+from mnm_ros.places.on_map import check_frame
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan import ground
 from mnm_ros.plan.floor_plan import Plan
@@ -95,7 +96,8 @@ def opened(request: Request, path: Path) -> MadePlaces:
 
     :param request: without ``home``; the rooms that the places name are added.
     :param path: of the graph, as GeoJSON.
-    :raises FileError: if the map, the mask or the graph cannot be read.
+    :raises FileError: if the map, the mask or the graph cannot be read, or if the graph is in
+        another frame than the map.
     :raises InvalidValueError: if nothing is free.
     """
     graph = read_geojson(path)
@@ -104,7 +106,9 @@ def opened(request: Request, path: Path) -> MadePlaces:
         graph.places.values(), points)]) if place.room}
     home = graph.places[graph.home]
     on_graph = replace(request, home=Pose(home.x, home.y, 0.0), rooms={**rooms, **request.rooms})
-    on = ground.ground_of(on_graph, ground.read(request))
+    found = ground.read(request)
+    check_frame(graph, graph.home, found.map, request.map_file)
+    on = ground.ground_of(on_graph, found)
     layout = Layout(on.plan.driven_map, on.plan.home[:2], on.radius)
     rules = PlaceRules(on.with_rooms(points, reached=True), layout)
     named, said = _named(graph, rules.plan), on.said[1:]

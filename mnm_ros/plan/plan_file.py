@@ -47,7 +47,7 @@ _T = TypeVar('_T')
 
 def is_plan(path: Path) -> bool:
     """Return whether a file is a plan, right or wrong, and no map."""
-    return 'plan' in read(path, 'plan').mapping('a plan or a map')
+    return 'plan' in read(path, 'map or plan').mapping('a plan or a map')
 
 
 def load(path: Path) -> Plan:

@@ -10,10 +10,10 @@ from math import ceil, dist, floor
 from pathlib import Path
 from typing import ClassVar
 
-from mnm_ros.core.errors import FileError
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.occupancy import Map, Point
 from mnm_ros.driving.pose import Pose
+from mnm_ros.places.on_map import check_on_map
 from mnm_ros.places.place_graph import Place, PlaceGraph
 from mnm_ros.places.zones import to_lines
 from mnm_ros.plan.nav2_map import load
@@ -41,29 +41,29 @@ class GraphWorld(MapWorld):
 
     :ivar route: the graph, in which places at one position are one.
     :ivar map_file: of the map; None on an open floor.
+    :ivar remarks: what a person should know about the graph on the map, as sentences.
     """
 
     kind: ClassVar[str] = 'graph'
     driver: ClassVar[str] = 'route_driver'
     route: RouteWorld = field(kw_only=True)
     map_file: Path | None = field(kw_only=True)
+    remarks: tuple[str, ...] = field(kw_only=True)
 
     @classmethod
     def of(cls, graph: PlaceGraph, map_file: Path | None = None) -> GraphWorld:
         """
         Return the world of a graph.
 
-        :raises FileError: if the map cannot be read, home is not free on it, or there are several
-            levels.
+        :raises FileError: if the map cannot be read, or is one of another place, or there are
+            several levels.
         """
         graph.check_one_level()
         route = RouteWorld(graph)
         graph = route.graph
         at = _position(graph.places[graph.home])
         map_ = load(map_file) if map_file else _open_floor(graph)
-        if not map_.is_free([at], [at], 0.0)[0]:
-            raise FileError(f'{map_file}: home of {graph.path}, {at[0]:g}, {at[1]:g}, is not free '
-                            'there, expected the map on which the graph was made')
+        remarks = check_on_map(graph, graph.home, map_, map_file)
         crates = ((passage, crate) for passage in route.closable()
                   for crate in _crates(graph, map_, min(passage)))
         closing, crate = next(crates, (frozenset[tuple[int, int]](), frozenset[Cell]()))
@@ -75,12 +75,13 @@ class GraphWorld(MapWorld):
             (home[0], home[1]), seen_walls(map_), {door: crate} if door else {},
             ({door: True}, {door: False}) if door else ({},), graph.path,
             coarser=Grid(map_.origin.x, map_.origin.y, _ROOM, 1, 1), map=map_,
-            route=RouteWorld(graph, closing), map_file=map_file)
+            route=RouteWorld(graph, closing), map_file=map_file, remarks=remarks)
 
     def scenario(self) -> Scenario:
         """Return it as ``route_driver`` sees it; an edge that is open may yet fail."""
         found = of_graph(self.route)
-        return replace(found, settings=found.settings[:len(self.settings)])
+        return replace(found, settings=found.settings[:len(self.settings)],
+                       warnings=(*found.warnings, *self.remarks))
 
     @property
     def home_pose(self) -> Pose:

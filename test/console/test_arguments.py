@@ -195,6 +195,10 @@ def test_a_fleet_has_simulators_of_its_own() -> None:
     (['nonexistent'], "no scenario and no world is called 'nonexistent', expected a path, a "
                       'scenario (broken_wheel, '),
     (['nonexistent.yaml'], 'or a world (furnished_flat, one_room, two_room_flat)'),
+    (['none.tmap2.yaml'], 'there is no such file, expected a route graph of LCAS'),
+    (['none.geojson'], 'there is no such file, expected a route graph as GeoJSON'),
+    (['none.plan.yaml'], 'there is no such file, expected a plan'),
+    (['no/none'], 'no such file, expected a scenario, a world, a plan or a route graph'),
     (['--robot', '--physics'], '--physics: not allowed with --robot'),
     (['corridor', '--physics'], '--physics: not allowed with corridor, expected a world'),
 ])

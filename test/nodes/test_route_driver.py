@@ -115,10 +115,21 @@ def test_a_map_on_which_all_edges_are_free_lets_it_declare_them(
     for feature in found['features']:
         feature['properties']['frame'] = 'odom'
     graph.write_text(json.dumps(found))
-    robot = drive('route_driver', graph=str(graph), use_map=True, robot_radius=0.2)
+    robot = drive('route_driver', graph=str(graph), home_place='dock', use_map=True,
+                  robot_radius=0.2)
     said = robot.peer.listen(String, 'robot_side', messages.LATCHED)
     robot.peer.wait_for(lambda: said, 'a description')
     assert not RobotDescription.from_text(said[-1].data).declaration
+    # Home is not free, hence it has to be the map of another place, and is ignored.
+    robot.platform.publish_map(120, 120, 0.1, 0.5, -3.0, [0] * 120 * 120)
+    robot.peer.wait_for(lambda: 'map ignored: ' in robot.process.output, 'a refusal')
+    assert ('the map on the topic map: no free cell at 2 of the 4 places of '
+            f'{graph}: home (dock), lab; expected a map with a free home') in robot.process.output
+    pixels = [0] * 120 * 120
+    pixels[50 * 120 + 55] = 100    # kitchen
+    robot.platform.publish_map(120, 120, 0.1, -3.05, -3.05, pixels)
+    robot.peer.wait_for(lambda: ': kitchen; expected a free cell at each place' in
+                        robot.process.output, 'a warning')
     robot.platform.publish_map(120, 120, 0.1, -3.0, -3.0, [0] * 120 * 120)
     robot.peer.wait_for(lambda: RobotDescription.from_text(
         said[-1].data).declaration, 'a declaration')

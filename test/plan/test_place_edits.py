@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from flats import DOOR, flat, hall, house, office, saved
-from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.places.geojson import edited_geojson, geojson, read_geojson
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
@@ -220,6 +220,15 @@ def test_a_graph_that_was_opened_again_has_the_same_rules(
     assert again.plan.room_at((0.5, 0.0)) == 'kitchen' and {*again.plan.doors} == {'A-kitchen'}
     assert again.said == () and not place_findings(again.rules, graph)
     assert again.graph is again.in_file
+
+
+def test_a_graph_in_the_frame_of_another_map_is_refused(
+        made: MadePlaces, tmp_path: Path) -> None:
+    path = tmp_path / 'flat.geojson'
+    path.write_text(geojson(replace(made.graph, path=path, places={
+        number: replace(place, x=place.x + 20) for number, place in made.graph.places.items()})))
+    with pytest.raises(FileError, match='flat.yaml: no free cell at .*flat.geojson: home'):
+        opened(request(tmp_path), path)
 
 
 def test_places_without_names_are_called_by_room_and_number(

@@ -150,9 +150,10 @@ def test_a_robot_drives_in_the_flat_of_the_map_of_its_graph(
         with pytest.raises(SystemExit):
             parse(words)
         assert expected in capsys.readouterr().err
-    with pytest.raises(FileError, match='home of .*, 0.5, 1.9, is not free there, expected the '
-                                        'map on which the graph was made'):
+    with pytest.raises(FileError, match=r'no free cell at 1 of the 2 places .*: home \(1\); exp'):
         GraphWorld.of(replace(graph, places={**places, 1: Place(0.5, 1.9, home=True)}), map_file)
+    walled = GraphWorld.of(replace(graph, places={**places, 2: Place(3.5, 1.9)}), map_file)
+    assert 'no free cell at 1 of the 2 places' in walled.scenario().warnings[-1]
 
 
 def test_a_door_closes_before_a_passage_that_is_busier() -> None:

@@ -114,6 +114,10 @@ class MobileDriver(RobotSide):
         """Take a map; return whether other moves are free now."""
         raise NotImplementedError
 
+    def _unfit(self, map_: Map) -> str:
+        """Return why the robot cannot drive by a map; '' if it can."""
+        return ''
+
     def _astray(self, pose: Pose) -> str:
         """Return why nothing is driven from a pose, as it is too far outside; '' if it is not."""
         raise NotImplementedError
@@ -365,6 +369,9 @@ class MobileDriver(RobotSide):
             self.get_logger().warning(
                 'map ignored: expected a resolution above 0, a pose as the origin and '
                 f'{message.info.width} x {message.info.height} values')
+            return
+        if unfit := self._unfit(map_):
+            self.get_logger().error(f'map ignored: {unfit}')
             return
         before = self._has_map, self._map_frame
         self._map_frame = message.header.frame_id

@@ -245,6 +245,24 @@ class Restarted(Said):
     step: int
 
 
+class NothingSaved(Said):
+    """Nothing was written to the disk, and why."""
+
+    said: Nested
+
+
+class NothingKept(Said):
+    """The explorer has no folder in which it keeps anything."""
+
+
+class ReadingDisk(Said):
+    """What is on the disk is being read, so nothing is written."""
+
+
+class DiskTooSlow(Said):
+    """The disk has not written in time."""
+
+
 class NothingDeclared(Said):
     """No declaration holds any more."""
 

@@ -14,6 +14,12 @@ class Because(Said):
     said: Nested
 
 
+class Idle(Said):
+    """The exploration does not go on, for no reason that is worth a word; see ``Because``."""
+
+    what: str
+
+
 class ExploreCalled(Said):
     """The service ``explore`` was called to pause. ``PausedBy`` says by whom, once it is known."""
 
