@@ -219,13 +219,13 @@ def test_what_comes_while_files_are_locked_is_written_later(
     assert store.flush()
     with locked(*tmp_path.glob(files)):
         for _ in range(2):
-            drive(exploration, simulator, 300)
+            drive(exploration, simulator, 150)
             assert not store.flush(), files
         assert 'database is locked' in store.problem
     assert store.flush() and store.problem == '' and store.losses() == []
     store.close()
     log = SavedInputs(tmp_path / LOG)
-    assert log.number == 610 and SavedInputs(newest(tmp_path)).first > 10
+    assert log.number == 310 and SavedInputs(newest(tmp_path)).first > 10
     assert not [*tmp_path.glob('*.aside.*')]
     assert revive(log).counts == exploration.counts
 
@@ -430,7 +430,7 @@ def test_a_crash_as_a_generation_begins_leaves_the_log_whole(
         return made
 
     monkeypatch.setattr(InputLog, 'create', crash)
-    drive(exploration, simulator, 1200)
+    drive(exploration, simulator, 500)
     assert store.flush()
     store.close()
     monkeypatch.undo()

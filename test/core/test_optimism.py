@@ -110,7 +110,7 @@ def favourable(fractions: np.ndarray, values: np.ndarray,
 
 def test_the_distribution_is_plausible_and_no_other_is_better() -> None:
     rng = np.random.default_rng(0)
-    for _ in range(150):
+    for _ in range(strength(50, 150)):
         size = int(rng.integers(1, 4))
         p, v = rng.dirichlet(np.ones(size)), rng.uniform(0, 5, size)
         v[0] *= rng.random() < 0.7

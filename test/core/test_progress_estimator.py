@@ -44,7 +44,7 @@ def test_asking_changes_nothing(options: dict) -> None:
     told = []
     for asked in (False, True):
         exploration, rng, played = explorer(WHEEL, **options), random.Random(7), []
-        for step in steps(exploration, *strength((500, 300), (2500, 1200)), WHEEL):
+        for step in steps(exploration, *strength((400, 250), (2500, 1200)), WHEEL):
             played.append(exploration.last_state)
             if rng.random() < 0.002:
                 exploration.lose_place()
@@ -58,7 +58,7 @@ def test_asking_changes_nothing(options: dict) -> None:
 
 def test_the_story_of_a_change() -> None:
     exploration, heard, known = explorer(), [], {}
-    count, change = strength((5000, 2500), (13_000, 7000))
+    count, change = strength((4100, 1600), (13_000, 7000))
     for step in steps(exploration, count, change):
         if step % 50 == 0:
             heard.append(exploration.activity())

@@ -145,7 +145,7 @@ def test_what_is_forbidden_in_the_middle_is_commanded_by_no_policy(base: str) ->
     for known in strength((3,), (2, 3, 4)):
         run = Run({}, known, base=base)
         explored = run.exploration
-        run.until(lambda explored=explored, known=known: explored.steps % 10 == 0 and sum(
+        run.until(lambda explored=explored, known=known: explored.steps % 30 == 0 and sum(
             told.trust is Trust.CERTIFIED for told in explored.trust()) >= known)
         assert explored.hypothesis is None
         kept_out = next(action for told in explored.trust() if told.trust is Trust.CERTIFIED

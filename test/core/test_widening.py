@@ -134,7 +134,7 @@ class Run:
 
 def test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_once() -> None:
     run = Run()
-    run.explore(strength(300, 1500))
+    run.explore(strength(250, 1500))
     assert run.exploration.hypothesis is not None
     for _ in range(strength(2, 3)):
         while not run.exploration.can_snapshot:
@@ -145,7 +145,7 @@ def test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_onc
         run.exploration.lose_place()
         assert run.exploration.declare(Declaration(falsified())) is None
         assert snapshot.take(run.exploration.mnm.support) == widened
-        run.explore(strength(300, 1500))
+        run.explore(strength(100, 1500))
         # Another one and back again, as by a robot side that is started with another map.
         assert run.exploration.declare(Declaration()) is not None
         run.explore(20)
@@ -160,7 +160,7 @@ def test_robots_that_explore_together_add_each_end_once() -> None:
     robots = Robots(Fleet(exploration),
                     [Simulator(scenario, seed) for seed in range(3)], (), 0)
     heard = 0
-    for _ in range(strength(600, 2500)):
+    for _ in range(strength(500, 2500)):
         robots.step()
         heard = max(heard, len(exploration.events))
     told.update(sentence(event.said) for event in exploration.events
