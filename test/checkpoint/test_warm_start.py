@@ -122,8 +122,8 @@ def test_it_is_part_of_what_an_exploration_was_asked_for(tmp_path: Path) -> None
 
 def test_what_is_taken() -> None:
     """Steps without RESETs, broken-off ones as such, and none from before a change noticed."""
-    exploration = Exploration(settings_by_name(identity(2.0)), 1)
-    log, robot = begun_log(identity(2.0)), Simulator(WHEEL, 1)
+    exploration = Exploration(settings_by_name(identity(3.0)), 1)
+    log, robot = begun_log(identity(3.0)), Simulator(WHEEL, 1)
     exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
     noticed = 0
     while not noticed:

@@ -132,12 +132,13 @@ def test_eight_robots_are_several_times_as_fast(name: str, times: int) -> None:
 _CHANGE = 'core/test_fleet.py::test_a_change_is_noticed_and_relearnt'
 
 
-@pytest.mark.parametrize(('scenario', 'quiet'), [
-    pytest.param(closing_row(), 300, id='row'), *(
-        pytest.param(still(name), 1500, marks=thorough(_CHANGE), id=name)
+@pytest.mark.parametrize(('scenario', 'robots', 'quiet'), [
+    pytest.param(closing_row(2), 2, 200, id='row'), *(
+        pytest.param(still(name), 4, 1500, marks=thorough(_CHANGE), id=name)
         for name in ('shortcut', 'broken_wheel'))])
-def test_a_change_is_noticed_and_relearnt(scenario: Scenario, quiet: int) -> None:
-    world = World(scenario, 4).explore()
+def test_a_change_is_noticed_and_relearnt(
+        scenario: Scenario, robots: int, quiet: int) -> None:
+    world = World(scenario, robots).explore()
     exploration = world.exploration
     world.go_on(lambda: exploration.steps > quiet)
     assert exploration.changes_noticed == 0
@@ -230,7 +231,7 @@ def test_what_takes_long_is_seen_as_often_as_it_happens() -> None:
 
 def test_the_door_on_the_way_to_what_is_wanted_closes() -> None:
     """What nobody can execute any more does not hold the exploration up."""
-    scenario, begun = strength((closing_row(), 50), (still('two_rooms'), 200))
+    scenario, begun = strength((closing_row(2), 30), (still('two_rooms'), 200))
     world = World(scenario, 2)
     world.go_on(lambda: world.exploration.steps > begun)
     assert world.exploration.hypothesis is None
