@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Things that are made once, such as an exploration of 1,000 steps, of which tests get copies.
+Copies of an exploration that is made once, for all tests of a file that begin with it.
 
-An exploration that is copied before a change predicts no steps after the change.
+A copy must not be asked for predictions after a change: its log tells the original of the change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _P, _T = ParamSpec('_P'), TypeVar('_T')
 
 
 def made_once(make: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Return a function that makes the same once for all callers, and gives each its own copy."""
+    """Return a function that makes a thing once, and gives each caller a copy of its own."""
     kept = lru_cache(maxsize=None)(make)
 
     @wraps(make)
@@ -29,7 +29,7 @@ def made_once(make: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 class CopiedSimulator(Simulator):
-    """A simulator whose copies are where it is, and draw other numbers from then on."""
+    """A simulator whose copies continue in its state, and draw other random numbers."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CopiedSimulator:
         copy = CopiedSimulator(self.scenario, self.steps)

@@ -36,7 +36,7 @@ import pytest
 from tiers import strength
 
 CORRIDOR = load('corridor')
-PROBLEM = Problem(len(CORRIDOR.actions), strength(2.5, 4.0), 1.0, 0.1)
+PROBLEM = Problem(len(CORRIDOR.actions), 4.0, 1.0, 0.1)
 
 
 class Stacks:

@@ -290,6 +290,7 @@ def test_a_day_of_exploring_with_six_recharges_loses_nothing() -> None:
         day.until(day.exploration.steps + 1)
     while other.exploration.hypothesis is None:
         other.until(other.exploration.steps + 1)
+        assert other.exploration.steps < day.exploration.steps
     assert len(day.recharged) == 6 and not other.recharged
     found = day.exploration.hypothesis
     assert found and other.exploration.hypothesis    # of ways as long any may be in it
