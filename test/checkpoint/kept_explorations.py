@@ -25,7 +25,7 @@ from mnm_ros.simulation.simulator import Simulator
 from tiers import strength
 
 CORRIDOR = load('corridor')
-LONG = strength(600, 4000)    # steps, with several resume points after the hypothesis
+LONG = strength(450, 4000)    # steps, with several resume points after the hypothesis
 SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
 IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0,
             'delta': 0.1, 'preset': 'onboard', 'seed': 0}
@@ -64,7 +64,7 @@ def explore(folder: Path, steps: int) -> Exploration:
     # By inputs alone: how long computing takes would decide where the resume points are.
     with patch.multiple('mnm_ros.checkpoint.store', LEAST_COMPUTING_PER_POINT=0,
                         MOST_REPLAYED=math.inf):
-        keep(exploration, store, between=170)
+        keep(exploration, store, between=100)
         drive(exploration, simulator, steps // 2)
         exploration.relocate(2)
         simulator.state = 2

@@ -20,7 +20,7 @@ from mnm_ros.core.inputs import WorkObservation
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
-KNOWN_BY = 400    # steps, after which there is a hypothesis
+KNOWN_BY = 300    # steps, after which there is a hypothesis
 LIES = 60
 
 
@@ -63,7 +63,7 @@ def test_lies_are_taken_back_and_the_rest_is_as_it_was(tmp_path: Path) -> None:
     keep_on = Simulator(CORRIDOR, 2)
     store.attach(again, SavedInputs(tmp_path / 'explorer.log.sqlite').number)
     again.lose_place()
-    drive(again, keep_on, 200)
+    drive(again, keep_on, 100)
     assert again.changes_noticed == 0
     assert store.flush()
     store.close()

@@ -34,6 +34,7 @@ from mnm_ros.simulation.simulator import Simulator
 import pytest
 
 LOG = 'explorer.log.sqlite'
+MORE = 40    # steps, that are made after a restart
 
 
 class Run(NamedTuple):
@@ -99,7 +100,7 @@ def test_what_a_generation_lacks_is_taken_from_the_transition_log(
     assert same(second, third) and store.repairs == []
 
 
-def drive_on(exploration: Exploration, store: Store, steps: int = 100) -> None:
+def drive_on(exploration: Exploration, store: Store, steps: int = MORE) -> None:
     """Make more steps, which are kept, and close the store."""
     exploration.listeners.append(InputListener(store.append))
     drive(exploration, Simulator(CORRIDOR, 5), steps)
@@ -138,7 +139,7 @@ def test_without_a_generation_one_is_made_from_the_transition_log(
     drive_on(loaded[1], store)
     second, store = restored(folder)
     store.close()
-    assert same(loaded[1], second) and SavedInputs(folder / LOG).number == LONG + 100
+    assert same(loaded[1], second) and SavedInputs(folder / LOG).number == LONG + MORE
     assert SavedInputs(newest(folder)).inputs == SavedInputs(folder / LOG).inputs
 
 
@@ -219,13 +220,13 @@ def test_what_comes_while_files_are_locked_is_written_later(
     assert store.flush()
     with locked(*tmp_path.glob(files)):
         for _ in range(2):
-            drive(exploration, simulator, 300)
+            drive(exploration, simulator, 150)
             assert not store.flush(), files
         assert 'database is locked' in store.problem
     assert store.flush() and store.problem == '' and store.losses() == []
     store.close()
     log = SavedInputs(tmp_path / LOG)
-    assert log.number == 610 and SavedInputs(newest(tmp_path)).first > 10
+    assert log.number == 310 and SavedInputs(newest(tmp_path)).first > 10
     assert not [*tmp_path.glob('*.aside.*')]
     assert revive(log).counts == exploration.counts
 
@@ -329,7 +330,7 @@ def test_a_locked_file_is_gone_on_from(run: Run, impatient: None) -> None:
         assert same(first, second) and store.refusals == []
     assert second is not None
     drive_on(second, store)
-    assert SavedInputs(folder / LOG).number == LONG + 100
+    assert SavedInputs(folder / LOG).number == LONG + MORE
 
 
 def test_a_file_that_another_program_has_for_itself_is_not_set_aside(
@@ -372,7 +373,7 @@ def test_a_log_that_was_moved_away_goes_on_in_another_one(run: Run) -> None:
     drive_on(second, store)
     before, after = SavedInputs(moved), SavedInputs(folder / LOG)
     begun = after.number - len(after.inputs)
-    assert 0 < begun <= before.number == LONG and after.number == LONG + 100
+    assert 0 < begun <= before.number == LONG and after.number == LONG + MORE
     assert before.inputs[begun:] == after.inputs[:LONG - begun]
     assert revive(after).counts == second.counts
 
@@ -390,7 +391,7 @@ def test_the_generation_after_one_of_eight_digits_is_found(run: Run) -> None:
     assert newest_of_all(folder) == folder / 'explorer.100000000.sqlite'
     third, store = restored(folder)
     assert same(second, third)
-    store.begin_generation(LONG + 100, third.to_state() if third else None)
+    store.begin_generation(LONG + MORE, third.to_state() if third else None)
     assert store.flush() and store.path == folder / 'explorer.100000001.sqlite'
     store.close()
     assert not (folder / 'explorer.99999999.sqlite').exists()
@@ -411,7 +412,7 @@ def test_a_new_file_does_not_take_the_journal_of_one_that_is_gone(run: Run, file
     assert second is not None
     store.begin_generation(LONG, second.to_state())
     drive_on(second, store)
-    assert SavedInputs(left / LOG).number == SavedInputs(newest(left)).number == LONG + 100
+    assert SavedInputs(left / LOG).number == SavedInputs(newest(left)).number == LONG + MORE
     assert journal(gone.with_name(f'{gone.name}.aside.1')).read_bytes() == old
 
 
@@ -430,7 +431,7 @@ def test_a_crash_as_a_generation_begins_leaves_the_log_whole(
         return made
 
     monkeypatch.setattr(InputLog, 'create', crash)
-    drive(exploration, simulator, 1200)
+    drive(exploration, simulator, 500)
     assert store.flush()
     store.close()
     monkeypatch.undo()

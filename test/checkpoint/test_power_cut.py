@@ -50,7 +50,7 @@ def test_all_that_is_flushed_comes_back(disk: ForgetfulDisk) -> None:
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(disk.folder, 'explorer', IDENTITY, transition_log=True)
     keep(exploration, store)
-    for steps in (1, 40, 700):    # the last of which begins other generations
+    for steps in (1, 40, 400):    # the last of which begins other generations
         drive(exploration, simulator, steps)
         assert store.flush()
         second, other = restored(disk.after_power_cut())
@@ -66,11 +66,11 @@ def test_no_moment_at_which_the_power_fails_costs_what_was_flushed_before(
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(disk.folder, 'explorer', IDENTITY)
     keep(exploration, store)
-    drive(exploration, simulator, 500)
+    drive(exploration, simulator, 300)
     assert store.flush()
     cuts: list[Path] = []
     disk.after_each_flush = lambda: cuts.append(disk.after_power_cut())
-    store.begin_generation(500, exploration.to_state())
+    store.begin_generation(300, exploration.to_state())
     assert store.flush()
     store.close()
     disk.after_each_flush = None

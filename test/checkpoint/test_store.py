@@ -46,8 +46,8 @@ def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None
     second, store = restored(tmp_path)
     assert store.refusals == [] and same(first, second) and second is not None
     world, other = Simulator(CORRIDOR, 7), Simulator(CORRIDOR, 7)
-    drive(first, world, strength(500, 3000))
-    drive(second, other, strength(500, 3000))
+    drive(first, world, strength(250, 3000))
+    drive(second, other, strength(250, 3000))
     assert same(first, second)
     store.close()
 
@@ -136,12 +136,12 @@ def test_what_was_asked_for_before_is_gone_on_from(tmp_path: Path) -> None:
     assert second is not None and same(first, second)
     assert len(store.refusals) == 1    # that of the other radius, which is kept in its turn
     store.attach(second, second.steps + 1)
-    drive(second, Simulator(CORRIDOR, 7), 1000)
+    drive(second, Simulator(CORRIDOR, 7), 300)
     assert store.flush()
     store.close()
     third, again = restored(tmp_path)
     again.close()
-    assert third is not None and third.steps == LONG + 1000
+    assert third is not None and third.steps == LONG + 300
 
 
 def test_a_resume_point_that_takes_long_is_announced(
@@ -163,7 +163,7 @@ def test_a_resume_point_that_takes_long_is_announced(
     store.begin_generation(0, None)
     store.attach(exploration)
     announced: list[int] = []
-    for _ in range(strength(250, 500)):
+    for _ in range(strength(120, 500)):
         action = exploration.next_action()
         state = simulator.step(action)
         if exploration.may_plan(action, state):
@@ -171,7 +171,7 @@ def test_a_resume_point_that_takes_long_is_announced(
         computed += 0.3
         exploration.observe(action, state)
     store.close()
-    assert len(points) > strength(25, 50) and set(points) <= set(announced)
+    assert len(points) > strength(12, 50) and set(points) <= set(announced)
 
 
 def test_the_lock_changes_no_file_of_others(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_the_lock_changes_no_file_of_others(tmp_path: Path) -> None:
         Store(tmp_path, 'explorer', IDENTITY)
     lock.unlink()
     os.link(precious, lock)
-    explore(tmp_path, 1000)
+    explore(tmp_path, 400)
     truncate(newest(tmp_path))    # so that it is asked for room on the disk
     restored(tmp_path)[1].close()
     assert precious.read_text() == 'content'
@@ -196,7 +196,7 @@ def test_a_lock_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
-    explore(tmp_path / 'made', 1000)
+    explore(tmp_path / 'made', 400)
     files = [tmp_path / 'made', *(tmp_path / 'made').iterdir()]
     assert len(files) >= 4
     assert [path.name for path in files if path.stat().st_mode & 0o077] == []

@@ -44,7 +44,7 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     robots = Robots(Fleet(exploration), [Simulator(CORRIDOR, seed) for seed in range(3)],
                     [Manner(), Manner(lambda state, *_: 9.0 * (state == 1), joins=20.0),
                      Manner(dies=50.0)])
-    while exploration.steps < 300:    # with a newest file that has what the log will lack
+    while exploration.steps < 200:    # with a newest file that has what the log will lack
         robots.step()
     assert store.flush()
     store.close()
@@ -73,11 +73,11 @@ def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Pat
     assert again is not None
     keep_on, simulator = again, Simulator(CORRIDOR, 9)
     keep_on.listeners.append(InputListener(store.append))
-    drive(keep_on, simulator, 500)
+    drive(keep_on, simulator, 100)
     assert store.flush()
     store.close()
     log = SavedInputs(tmp_path / 'explorer.log.sqlite', IDENTITY)
-    assert log.point is None and log.number == LONG + 501 and first.steps == LONG
+    assert log.point is None and log.number == LONG + 101 and first.steps == LONG
     replayed = Exploration(SETTINGS)
     log.replay(replayed)
     assert same(keep_on, replayed)

@@ -81,7 +81,7 @@ def test_the_promise_is_kept_and_steps_are_saved() -> None:
         log = remembered(explored(1.0, seed)[1])
         after, _ = explored(2.0, 1000 + seed, log)
         wrong += not judge(WHEEL.settings[0].cmp, after.hypothesis, 2.0, 1.0).ok
-        if seed < strength(2, 3):
+        if seed < strength(1, 3):
             assert 'warm start with' in sentence(after.events[1].said)
             _, other = explored(2.0, seed)
             assert recollect(other) == remembered(other)
@@ -101,9 +101,9 @@ def written(path: Path, log: SavedInputs) -> Path:
 def test_it_is_part_of_what_an_exploration_was_asked_for(tmp_path: Path) -> None:
     """So that a replay begins with the same steps, and a log that has changed is refused."""
     path = written(tmp_path / 'a.log.sqlite', kept(1))
-    asked = identity(4.0, 2)
+    asked = identity(3.0, 2)
     found, used = warm_start(path, asked)
-    exploration, log = explored(4.0, 2, found)
+    exploration, log = explored(3.0, 2, found)
     log.identity['warm_start'] = used
     second = written(tmp_path / 'b.log.sqlite', log)
     again = SavedInputs(second)
@@ -194,13 +194,14 @@ def test_it_goes_on_from_any_point_as_if_nothing_had_happened() -> None:
     asked = settings_by_name(identity(3.0))
     exploration, robot = Exploration(asked, 1, recollection=found), Simulator(WHEEL, 1)
     followers: list[Exploration] = []
-    for step in range(400):
+    points, steps = strength(((0, 40), 200), ((0, 1, 40, 300), 400))
+    for step in range(steps):
         action = exploration.next_action()
         assert all(each.next_action() == action for each in followers), step
         state = robot.step(action)
         for each in (exploration, *followers):
             each.observe(action, state)
-        if step in (0, 1, 40, 300):
+        if step in points:
             point = json.loads(json.dumps(exploration.to_state()))
             followers.append(Exploration(asked, 1, resume=point, recollection=found))
             assert followers[-1].status != '' and not followers[-1].events

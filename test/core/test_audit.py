@@ -25,7 +25,7 @@ import pytest
 from saved import again
 from tiers import strength, thorough
 
-TWO_ROOMS = '..#..', '.S...', '..#..'
+TWO_ROOMS = '.#.', 'S..', '.#.'
 SHARE = strength(0.1, None)    # of all steps; None for that of the package
 RADIUS, EPSILON = strength(2.5, 6.0), 1.0
 WORLD = flat(strength(TWO_ROOMS, (*FLAT, '....#....')))

@@ -162,28 +162,34 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
 
 
 @pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
-@pytest.mark.parametrize('later', [0, 40])
-def test_it_goes_on_from_disk_as_it_would_have(base: str, later: int) -> None:
-    world = played(base, 1, CLOSES)
-    while not world.exploration.changes_noticed or later:
-        later -= world.exploration.changes_noticed
-        world.step()
+def test_it_goes_on_from_disk_as_it_would_have(base: str) -> None:
+    """From the notice of the change, and from a little later."""
+    world, others = played(base, 1, CLOSES), list[Exploration]()
     exploration = world.exploration
-    assert exploration.can_snapshot
-    again = Exploration(settings(world.problem, overrides={'base': base}), 1,
-                        json.loads(json.dumps(exploration.to_state())))
-    for each in (exploration, again):
-        each.lose_place()
-    certified = [{told.policy.target for told in each.trust() if told.trust is Trust.CERTIFIED}
-                 for each in (exploration, again)]
-    assert certified[0] == certified[1]
-    for _ in range(600):
-        action = exploration.next_action()
-        assert again.next_action() == action
+
+    def go_on(steps: int) -> None:
+        for _ in range(steps):
+            action = exploration.next_action()
+            assert [other.next_action() for other in others] == [action] * len(others)
+            world.step()
+            assert exploration.last_state is not None
+            for other in others:
+                other.observe(action, exploration.last_state)
+
+    while not exploration.changes_noticed:
         world.step()
-        assert exploration.last_state is not None
-        again.observe(action, exploration.last_state)
-    assert again.hypothesis == exploration.hypothesis is not None
+    for steps in (40, 560):
+        assert exploration.can_snapshot
+        others.append(Exploration(settings(world.problem, overrides={'base': base}), 1,
+                                  json.loads(json.dumps(exploration.to_state()))))
+        for each in (exploration, *others):
+            each.lose_place()
+        certified, *same = ({told.policy.target for told in each.trust()
+                             if told.trust is Trust.CERTIFIED}
+                            for each in (exploration, *others))
+        assert all(each == certified for each in same)
+        go_on(steps)
+    assert all(other.hypothesis == exploration.hypothesis is not None for other in others)
 
 
 @pytest.mark.parametrize('base', ['disco', 'ucb_explore'])

@@ -134,7 +134,7 @@ def test_after_a_false_map_few_tests_are_ever_wrong(told: bool) -> None:
     What tests have certified with less capital than they need without it is dropped then. Were it
     not told that a map has freed the places, far more would be wrong than delta / 2 of the runs.
     """
-    delta, trials, wrong = 0.4, strength(40, 150), []
+    delta, trials, wrong = 0.4, strength(25, 150), []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
         evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)

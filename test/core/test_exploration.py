@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from made_once import CopiedSimulator, made_once
 from mnm_ros.core import (
     Event,
     Exploration,
@@ -31,12 +32,13 @@ TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
 SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))
 
 BEGUN = strength(250, 1000)    # steps after which something happens
+BUILDING = 800    # steps, after which the first hypothesis is still to come
 
 
-def started(seed: int = 0) -> tuple[Exploration, Simulator]:
-    exploration = Exploration(SETTINGS, seed)
+def started() -> tuple[Exploration, Simulator]:
+    exploration = Exploration(SETTINGS)
     exploration.robot_answers()
-    return exploration, Simulator(TWO_ROOMS, seed)
+    return exploration, CopiedSimulator(TWO_ROOMS)
 
 
 def drive(exploration: Exploration, simulator: Simulator, steps: int) -> list[int]:
@@ -49,6 +51,13 @@ def drive(exploration: Exploration, simulator: Simulator, steps: int) -> list[in
     return states
 
 
+@made_once
+def driven(steps: int) -> tuple[Exploration, Simulator]:
+    exploration, simulator = started()
+    drive(exploration, simulator, steps)
+    return exploration, simulator
+
+
 def test_it_waits_for_the_robot_and_begins_with_a_reset() -> None:
     exploration = Exploration(SETTINGS)
     assert exploration.phase is Phase.WAITING_FOR_ROBOT and exploration.status
@@ -59,8 +68,7 @@ def test_it_waits_for_the_robot_and_begins_with_a_reset() -> None:
 
 
 def test_its_counts_are_what_the_simulator_recorded() -> None:
-    exploration, simulator = started()
-    drive(exploration, simulator, strength(800, 5000))
+    exploration, simulator = driven(strength(BUILDING, 5000))
     record = {pair: dict(nexts) for pair, nexts in simulator.counts.items()}
     # Where the robot was before its first RESET nobody told.
     record[TWO_ROOMS.start, RESET][TWO_ROOMS.start] -= 1
@@ -69,8 +77,8 @@ def test_its_counts_are_what_the_simulator_recorded() -> None:
 
 
 def test_states_met_and_what_follows_them_are_told_after_a_resumption_too() -> None:
-    exploration, simulator = started()
-    met = set(drive(exploration, simulator, strength(800, 5000)))
+    exploration, simulator = driven(strength(BUILDING, 5000))
+    met = {state for state, _ in simulator.counts}
     assert exploration.states == len(met) > 3
     resumed = Exploration(SETTINGS, 0, exploration.to_state())
     resumed.relocate(4711)    # nothing is known of that place until something is done there
@@ -85,8 +93,7 @@ def test_states_met_and_what_follows_them_are_told_after_a_resumption_too() -> N
 
 
 def test_paused_and_resumed_it_begins_with_a_reset_and_loses_nothing() -> None:
-    exploration, simulator = started()
-    drive(exploration, simulator, BEGUN)
+    exploration, simulator = driven(BEGUN)
     counts = exploration.counts
     exploration.pause('service explore called')
     assert exploration.phase is Phase.PAUSED
@@ -101,8 +108,7 @@ def test_paused_and_resumed_it_begins_with_a_reset_and_loses_nothing() -> None:
 
 
 def test_a_robot_that_was_moved_is_not_a_transition() -> None:
-    exploration, simulator = started()
-    drive(exploration, simulator, BEGUN)
+    exploration, _ = driven(BEGUN)
     counts = exploration.counts
     exploration.relocate(3)
     assert exploration.counts == counts and exploration.last_state == 3
@@ -143,10 +149,7 @@ def test_it_ends_with_a_reason_and_only_recover_brings_it_back_from_a_fault_of_t
 
 
 def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
-    exploration, simulator = started()
-    drive(exploration, simulator, BEGUN)
-    twin, other = started()
-    drive(twin, other, BEGUN)
+    (exploration, simulator), (twin, other) = driven(BEGUN), driven(BEGUN)
     exploration.relocate(3)
     twin.relocate(3)
     for misses in (1, 2):
@@ -155,8 +158,8 @@ def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
         assert exploration.homing.misses_in_a_row == exploration.homing.misses == misses
         assert exploration.diagnostics()['reset_misses'] == misses
     assert exploration.counts[3, RESET][7] == exploration.counts[7, RESET][7] == 1
-    states = drive(exploration, simulator, 500)
-    assert states == drive(twin, other, 500)    # the algorithm has not noticed
+    states = drive(exploration, simulator, strength(200, 500))
+    assert states == drive(twin, other, len(states))    # the algorithm has not noticed
     assert exploration.homing.misses_in_a_row == 0 and exploration.homing.misses == 2
 
 
@@ -187,12 +190,12 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
 
 def until_it_is_under_way(exploration: Exploration, simulator: Simulator) -> None:
     """Stop before an action other than RESET."""
-    while exploration.next_action() == RESET or exploration.steps < BEGUN:
+    while exploration.next_action() == RESET:
         drive(exploration, simulator, 1)
 
 
 def test_whatever_interrupts_it_the_next_action_is_a_reset() -> None:
-    exploration, simulator = started()
+    exploration, simulator = driven(BEGUN)
     until_it_is_under_way(exploration, simulator)
     exploration.relocate(3)
     assert exploration.next_action() == RESET
@@ -203,15 +206,15 @@ def test_whatever_interrupts_it_the_next_action_is_a_reset() -> None:
 
 
 def test_the_figures_before_while_building_and_in_the_checks() -> None:
-    exploration, simulator = started()
+    exploration, _ = started()
     nothing = {'round': 0, 'phase': 'building/discovery', 'quantum': 0, 'streams': 0, 'known': 0,
                'candidates': 0, 'states': 0, 'steps': 0, 'reset_misses': 0, 'check_steps': 0,
                'check_window': 0, 'failures': '', 'failure_threshold': 0.0, 'last_change': '',
                'changes_noticed': 0, 'changes_relearnt': 0, 'quarantined': ''}
     assert exploration.diagnostics() == nothing
-    drive(exploration, simulator, 300)
+    exploration, simulator = driven(BUILDING)
     building = exploration.diagnostics()
-    assert building['round'] == building['streams'] == 1 and building['steps'] == 300
+    assert building['round'] == building['streams'] == 1 and building['steps'] == BUILDING
     assert building['states'] == exploration.states > 2 and building['candidates'] == len(
         exploration.candidates) > 0
     assert building['quantum'] > 1 and building['known'] == 0 == building['check_steps']
@@ -254,7 +257,7 @@ def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:
 
 
 def test_all_listeners_hear_in_their_order_what_is_returned() -> None:
-    exploration, simulator = started()
+    exploration, simulator = driven(BUILDING)
     heard: list[tuple[str, Update]] = []
     for name in ('first', 'second'):
         exploration.listeners.append(
@@ -284,8 +287,11 @@ def test_events_are_told_as_they_happen() -> None:
         assert exploration.events[-1] is event
         told.append(event)
 
-    drive(exploration, simulator, strength(1000, 3000))
-    assert told and before + told == list(exploration.events) and callable(hear)
+    drive(exploration, simulator, strength(BEGUN, 3000))
+    while not told:
+        drive(exploration, simulator, 1)
+        assert exploration.steps < 3000
+    assert before + told == list(exploration.events) and callable(hear)
 
 
 def test_home_was_met_also_when_nothing_else_was_done_before_the_end() -> None:
@@ -308,8 +314,8 @@ def test_the_numbers_of_states_stand_for_nothing(options: dict[str, Value]) -> N
         exploration = Exploration(settings(problem, overrides=options))
         simulator = Simulator(WHEEL)
         played.append([])
-        for step in range(strength(500, 2000)):
-            if step == strength(300, 1000):
+        for step in range(strength(400, 2000)):
+            if step == strength(250, 1000):
                 simulator.change()
             action = exploration.next_action()
             played[-1].append(action)

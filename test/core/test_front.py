@@ -45,7 +45,7 @@ def test_the_example_of_the_docstring() -> None:
 def test_the_example_of_a_fleet(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / 'docs' / 'explanation' / 'fleet.md').read_text(encoding='utf-8')
     code = re.search(r'```python\n(.*?)```', page, re.DOTALL)[1]
-    radius, within = strength(('2.0', '[0, 1, 2, 3, 4, 6'), ('4.0', '[0, 1, 2, 3, 4, 5, 6, 7, 8'))
+    radius, within = strength(('1.2', '[0, 1, 3'), ('4.0', '[0, 1, 2, 3, 4, 5, 6, 7, 8'))
     assert 'radius=4.0' in code
     robots = [Simulator(load('grid_3x3'), seed).step for seed in range(4)]
     exec(code.replace('4.0', radius), {'robots': robots})

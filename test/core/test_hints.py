@@ -20,7 +20,7 @@ from test_watch_phase import known, run, Script, World
 from tiers import strength
 
 PAIR = (3, 1)
-LONGEST = strength(150, 300)    # executions of a pair for which hints at rest are worked out
+LONGEST = strength(100, 300)    # executions of a pair for which hints at rest are worked out
 
 
 class Pairs:
@@ -113,7 +113,7 @@ def test_at_rest_one_pair_in_a_hundred_is_ever_suspected_after_few_executions() 
 
 def test_at_rest_hints_come_as_rarely_as_worked_out() -> None:
     """With all that a pair may do, withdrawals included, where hints are least rare."""
-    pairs, executions, wrong = 8000, 60, []
+    pairs, executions, wrong = strength(3000, 8000), 60, []
     for seed in range(pairs):
         rng = np.random.default_rng(seed)
         pair, fails = Pairs(0, 0), rng.choice([0.2, 0.3, 0.4])

@@ -111,7 +111,7 @@ def random_cmp(seed: int, states: int = 4, actions: int = 2) -> TableCmp:
 @pytest.mark.parametrize('declared', [False, True])
 def test_no_bound_is_wrong_more_often_than_with_delta(declared: bool) -> None:
     """Each of many looks on the way at all targets has to be right, of the best and of any."""
-    delta, seeds, wrong, tight = 0.2, range(strength(10, 40)), [], 0
+    delta, seeds, wrong, tight = 0.2, range(strength(8, 40)), [], 0
     for seed in seeds:
         cmp = random_cmp(seed)
         known, rng = (0, 1, 2), np.random.default_rng([seed, 8])
@@ -119,6 +119,7 @@ def test_no_bound_is_wrong_more_often_than_with_delta(declared: bool) -> None:
         sets = ConfidenceSets(delta)
         state, failed = 0, False
         least: dict[int, dict[int, float]] = {1: {}, 3: {}}
+        looks = strength((16, 128, 512), (8, 32, 128, 512))
         for step in range(1, 513):
             action = int(rng.integers(-1 if state == 3 else 0, 2))
             ends, chances = zip(*cmp.transitions(state, action))
@@ -129,7 +130,7 @@ def test_no_bound_is_wrong_more_often_than_with_delta(declared: bool) -> None:
                 else:
                     sets.add(state, action, after)
             state = 0 if state == 3 else after
-            if step not in (8, 32, 128, 512):
+            if step not in looks:
                 continue
             for target, before in least.items():
                 best = best_time(cmp, known, target)
@@ -211,7 +212,7 @@ def test_others_have_their_steps_meanwhile() -> None:
     run = Run(grid_cmp(ROOM, 0.1, ACTIONS))
     run.exploration.improve(FAR, 0.01)
     doing = []
-    for _ in range(strength(800, 1500)):
+    for _ in range(strength(400, 1500)):
         run.explore(1)
         doing.append(run.exploration.activity().said)
     improving = sum(isinstance(said, Improving) for said in doing)
@@ -220,7 +221,7 @@ def test_others_have_their_steps_meanwhile() -> None:
     assert not run.exploration.changes_noticed
     run.exploration.improve_no_more()
     run.explore(1)    # which was asked for
-    for _ in range(300):
+    for _ in range(strength(100, 300)):
         run.explore(1)
         assert not isinstance(run.exploration.activity().said, Improving)
     assert run.exploration.mnm.runs.directives == Directives()
@@ -228,9 +229,9 @@ def test_others_have_their_steps_meanwhile() -> None:
 
 def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same() -> None:
     run = Run(grid_cmp(ROOM, strength(0.0, 0.1), ACTIONS), seed=1)
-    run.exploration.improve(FAR, 0.5)
+    run.exploration.improve(FAR, strength(0.9, 0.5))
     run.exploration.improve(2, 0.02)
-    run.explore(strength(800, 1200))
+    run.explore(strength(850, 1200))
     again = Exploration(run.settings, 1)
     for made in run.inputs:
         if isinstance(made, Observation):
@@ -239,7 +240,7 @@ def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same() -> None:
     resumed = Exploration(run.settings, 1, json.loads(json.dumps(run.exploration.to_state())))
     for each in (again, resumed):
         each.robot_answers()
-    for _ in range(strength(700, 1500)):
+    for _ in range(strength(400, 1500)):
         action = run.exploration.next_action()
         state = run.simulator.step(action)
         for each in (again, resumed):

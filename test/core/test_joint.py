@@ -147,7 +147,7 @@ def test_a_few_units_of_the_budget_decide_nothing_that_many_would_not() -> None:
 def test_whatever_the_nats_leave_plausible_with_floors_is_within_the_bound() -> None:
     """By their definition: only pairs below their floor take nats, and their excess is theirs."""
     nats, chain = 2.0, Support(Declaration({state: ((state + 1, state),) for state in range(3)}))
-    for seed in range(8):
+    for seed in range(strength(4, 8)):
         rng = np.random.default_rng(seed)
         sets = ConfidenceSets(0.1, chain)
         floors = {(state, 0): Floor(state + 1, float(rng.uniform(0.4, 0.9)))

@@ -110,7 +110,7 @@ def favourable(fractions: np.ndarray, values: np.ndarray,
 
 def test_the_distribution_is_plausible_and_no_other_is_better() -> None:
     rng = np.random.default_rng(0)
-    for _ in range(150):
+    for _ in range(strength(50, 150)):
         size = int(rng.integers(1, 4))
         p, v = rng.dirichlet(np.ones(size)), rng.uniform(0, 5, size)
         v[0] *= rng.random() < 0.7
@@ -170,7 +170,9 @@ def test_the_kl_planner_agrees_with_value_iteration() -> None:
                 p = np.array([list(nexts.values())]) / visits
                 options.append(1 + favourable(p, v, np.array([radius]))[1][0])
             following[state] = min(options)
-        values = following
+        before, values = values, following
+        if np.abs(values - before).max() < 1e-12:
+            break
     assert value_of(counts, 3, 3) == pytest.approx(values[0], rel=1e-6)
 
 
@@ -206,7 +208,7 @@ def value_iteration(model: _Model, target: int, sweeps: int = 4000) -> float:
     return float(values[0])
 
 
-@pytest.mark.parametrize('seed', range(strength(12, 40)))
+@pytest.mark.parametrize('seed', range(strength(8, 40)))
 def test_the_kl_planner_agrees_with_value_iteration_on_random_counts(seed: int) -> None:
     """Few successors, some unknown, and many samples: here policies may fail to arrive."""
     rng = np.random.default_rng(seed)

@@ -116,7 +116,7 @@ def test_a_closed_door_is_not_pushed_again_and_again(seed: int) -> None:
         return here, action
     while exploration.hypothesis is None:
         step()
-    for _ in range(1500):
+    for _ in range(strength(700, 1500)):
         step()
     cmp, noticed = simulator.cmp, exploration.changes_noticed
     simulator.change()

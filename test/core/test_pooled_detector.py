@@ -53,7 +53,7 @@ def cusum(before: float, now: float, generator: random.Random) -> int:
 def test_a_change_of_all_moves_is_noticed_nearly_as_soon_as_by_a_test_that_knows_the_laws(
         before: float, now: float) -> None:
     took, reliable = [], []
-    for seed in range(strength(10, 40)):
+    for seed in range(strength(6, 40)):
         detector, generator = PooledDetector(DELTA), random.Random(seed)
         assert record(detector, dict.fromkeys(PAIRS, before), LEARNT, generator) is None
         found = record(detector, dict.fromkeys(PAIRS, now), 1_000, generator)
@@ -62,7 +62,7 @@ def test_a_change_of_all_moves_is_noticed_nearly_as_soon_as_by_a_test_that_knows
         assert found[1].action is None and len(found[1].moves) >= 5
         reliable.append(found[1].reliable)
     assert np.mean(reliable, axis=0) == pytest.approx((before, now), abs=0.1)
-    known = mean(cusum(before, now, random.Random(seed)) for seed in range(400))
+    known = mean(cusum(before, now, random.Random(seed)) for seed in range(strength(200, 400)))
     assert mean(took) < 3.3 * known, (known, took)    # of many seeds: 2.7 to 2.9 times
 
 
@@ -97,7 +97,7 @@ def martingale(chances: Floats, failed: Floats, executed: Floats, failed_after: 
 
 def test_the_alarm_is_false_at_most_as_often_as_promised_whatever_comes_next() -> None:
     """Pairs are chosen by what has happened: one that has failed is tried again."""
-    delta, alarms, runs = 0.7, 0, strength(40, 400)
+    delta, alarms, runs = 0.7, 0, strength(25, 400)
     for seed in range(runs):
         detector, generator = PooledDetector(delta), random.Random(seed)
         chances = {pair: generator.choice([1.0, 0.95, 0.8, 0.5]) for pair in PAIRS}

@@ -158,7 +158,7 @@ def test_the_largest_values_do_not_overflow() -> None:
     for preset in PRESETS:
         for name, value in overrides.items():
             mnm = new_mnm(settings(PROBLEM, preset, {name: value}))
-            for step in range(strength(100, 2000)):
+            for step in range(strength(40, 2000)):
                 mnm.observe(mnm.next_action(), step % 3)
         new_base(settings(Problem(2, 1000.0, 1000.0, 1e-12), preset, {
             **overrides, 'accuracy_divisor': 1.0}), home=0).step_bound(10 ** 6)

@@ -10,6 +10,7 @@ import random
 from mnm_ros.core import Activity, Exploration, Policy, RESET
 from mnm_ros.core.knowledge.expected_plays import expected_plays, ExpectedPlays, steps_of
 from mnm_ros.core.presets import settings_by_name
+from mnm_ros.core.progress.said import Because, InWords
 from mnm_ros.core.progress_estimator import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
@@ -44,7 +45,7 @@ def test_asking_changes_nothing(options: dict) -> None:
     told = []
     for asked in (False, True):
         exploration, rng, played = explorer(WHEEL, **options), random.Random(7), []
-        for step in steps(exploration, *strength((500, 300), (2500, 1200)), WHEEL):
+        for step in steps(exploration, *strength((400, 250), (2500, 1200)), WHEEL):
             played.append(exploration.last_state)
             if rng.random() < 0.002:
                 exploration.lose_place()
@@ -58,7 +59,7 @@ def test_asking_changes_nothing(options: dict) -> None:
 
 def test_the_story_of_a_change() -> None:
     exploration, heard, known = explorer(), [], {}
-    count, change = strength((5000, 2500), (13_000, 7000))
+    count, change = strength((4100, 1600), (13_000, 7000))
     for step in steps(exploration, count, change):
         if step % 50 == 0:
             heard.append(exploration.activity())
@@ -132,7 +133,7 @@ def test_who_is_paused_does_nothing() -> None:
     list(steps(exploration, 100))
     exploration.pause('lunch')
     activity = exploration.activity()
-    assert (activity.doing, activity.said) == ('idle', None)
+    assert activity.doing == 'idle' and activity.said == Because('paused', InWords('lunch'))
     assert activity.target is activity.action is None
     assert activity.step == 100 and activity.candidates
 

@@ -54,16 +54,21 @@ def mnm_keeps_it(name: str, seed: int) -> bool:
     return judge(simulator.cmp, machine.hypothesis, RADIUS, EPSILON).ok
 
 
-# The tree is endless as the corridor is. Another test judges what is found in two_rooms, and the
-# wall divides rooms as there. A base alone does what it does within MNM, but has the whole delta.
+# The tree is endless as the corridor is. Other tests judge what is found in two_rooms and in the
+# grid; the wall divides rooms as there, and the shortcut is off a grid. A base alone does what it
+# does within MNM, but has the whole delta.
 THOROUGH = {base_keeps_it: {*shipped()} - {'broken_wheel', 'corridor', 'trap'},
-            mnm_keeps_it: {'endless_tree', 'moving_wall', 'two_rooms'}}
+            mnm_keeps_it: {'endless_tree', 'grid_3x3', 'moving_wall', 'shortcut', 'two_rooms'}}
+
+
+_SHOWN_BY = (
+    'core/test_promise.py::test_the_promise_is_kept '
+    'core/test_work.py::test_it_counts_in_every_phase '
+    'core/test_disco.py::test_ruling_out_begins_anew_once_when_all_that_is_near_was_tried')
 
 
 @pytest.mark.parametrize(('keeps_it', 'name'), [
-    pytest.param(keeps_it, name, marks=[thorough(
-        shown_by='core/test_promise.py::test_the_promise_is_kept '
-                 'core/test_work.py::test_it_counts_in_every_phase')] * (name in names))
+    pytest.param(keeps_it, name, marks=[thorough(_SHOWN_BY)] * (name in names))
     for keeps_it, names in THOROUGH.items() for name in shipped()])
 def test_the_promise_is_kept(keeps_it: Callable[[str, int], bool], name: str) -> None:
     broken = [seed for seed in range(SEEDS) if not keeps_it(name, seed)]

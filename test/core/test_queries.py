@@ -84,7 +84,7 @@ def explorations(declared: bool, steps: int) -> Iterator[Exploration]:
 def test_no_query_has_an_effect(monkeypatch: pytest.MonkeyPatch, declared: bool) -> None:
     monkeypatch.setattr(continuation, 'PATIENCE', 0.02)
     called = set()
-    for exploration in explorations(declared, strength(500, 3000)):
+    for exploration in explorations(declared, strength(300, 3000)):
         before = held(exploration)
         for name, query in queries(exploration):
             result = query()

@@ -54,7 +54,7 @@ def test_from_each_resume_point_it_takes_the_same_way_again() -> None:
 
 
 @pytest.mark.parametrize(('base', 'steps', 'others'), [
-    ('disco', strength(900, 4000), {}), ('ucb_explore', strength(2400, 6000), {}),
+    ('disco', strength(800, 4000), {}), ('ucb_explore', strength(2400, 6000), {}),
     ('ucb_explore', 1500, {'optimism': 'split_samples', 'discovery': 'per_visit'}),
     ('ucb_explore', 1500, {'streams': 'printed', 'stream_data': 'own'})],
     ids=['disco', 'ucb_explore', 'split_samples', 'own_data'])
@@ -79,7 +79,7 @@ def test_it_takes_the_same_way_from_any_step(
                 asked, seed=3, resume=json.loads(json.dumps(exploration.to_state())))
             follower.robot_answers()
             assert fingerprint(follower) == fingerprint(exploration)
-            followers = [*followers[-2:], follower]
+            followers = [*followers[-strength(1, 2):], follower]
         if step % strength(500, 1000) == strength(499, 999):
             for each in (exploration, *followers):
                 each.lose_place()

@@ -93,7 +93,7 @@ class Run:
         return False
 
 
-@pytest.mark.parametrize('seed', range(strength(3, 20)))
+@pytest.mark.parametrize('seed', range(strength(1, 20)))
 def test_soon_doubted_and_led_another_way(seed: int) -> None:
     run = Run(LADDER, seed)
     run.until_closed()
@@ -120,10 +120,11 @@ def test_a_restart_goes_on_to_seek_the_other_ways() -> None:
     run = Run(LADDER, 0)
     run.until_closed()
     assert run.until(HintRaised, 1500)
-    for _ in range(40):
+    for step in range(40):
         run.step()
-        other, same = run.resumed(), run.exploration
-        assert other.next_action() == same.next_action()
+        if step % strength(13, 1) == 0:
+            other, same = run.resumed(), run.exploration
+            assert other.next_action() == same.next_action()
     for _ in range(200):    # the two see the same
         action = same.next_action()
         assert other.next_action() == action

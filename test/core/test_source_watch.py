@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 from binomial import binomial_tail
+from made_once import made_once
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.core import (
     Exploration,
@@ -92,11 +93,11 @@ def test_honest_sources_are_quarantined_with_at_most_the_stated_rate(
     other two must not be quarantined.
     """
     monkeypatch.setattr(source_watch, 'FALSE_ALARM', 0.05)
-    runs, wrong = strength(4, 300), 0
+    (runs, most), wrong = strength((4, 1200), (300, 2000)), 0
     for seed in range(runs):
         lying = {1: 0.3} if seed % 2 else None
         reports = Reports(seed, lies=lying, change=change)
-        wrong += reports.until({*HONEST, *([] if lying else ['r2'])}, 2000)
+        wrong += reports.until({*HONEST, *([] if lying else ['r2'])}, most)
     assert binomial_tail(runs, 0.05, wrong) > 1e-3, f'{wrong} of {runs}'
 
 
@@ -158,16 +159,22 @@ def test_a_window_of_one_source_says_nothing() -> None:
     assert test.evidence == pytest.approx(0.0) and not test.found
 
 
-@pytest.fixture
-def lied_to() -> tuple[Exploration, list[Input]]:
+@pytest.fixture(name='lied_to')
+def _lied_to() -> tuple[Exploration, list[Input]]:
+    return lied_to_once()
+
+
+@made_once
+def lied_to_once() -> tuple[Exploration, list[Input]]:
     """Return an exploration of the corridor, of which a node has said that no move works."""
     exploration, simulator, inputs = Exploration(SETTINGS), Simulator(load('corridor'), 1), []
     exploration.listeners.append(InputListener(lambda update: inputs.append(update.input)))
-    for step in range(900):
+    for step in range(strength(600, 900)):
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
         if step > 300 and not exploration.quarantined:
             exploration.observe_work(1, step % 2, 1, node='/liar')
+    exploration.listeners.clear()
     return exploration, inputs
 
 
@@ -207,7 +214,7 @@ def test_an_exploration_with_a_quarantine_is_replayed_and_resumed_bit_for_bit(
     simulator = Simulator(load('corridor'), 5)
     for each in (exploration, again, resumed):
         each.lose_place()
-    for _ in range(300):
+    for _ in range(strength(150, 300)):
         action = exploration.next_action()
         state = simulator.step(action)
         for each in (exploration, again, resumed):

@@ -56,7 +56,7 @@ def delay(before: Draw, past: int, after: Draw, delta: float, seed: int,
 
 @pytest.mark.parametrize('name', STATIONARY)
 def test_without_a_change_the_alarm_is_as_rare_as_the_delta_says(name: str) -> None:
-    (delta, trials), alarms = strength((0.5, 30), (0.2, 150)), []
+    (delta, trials), alarms = strength((0.5, 20), (0.2, 150)), []
     for seed in range(trials):
         if delay(STATIONARY[name], 0, STATIONARY[name], delta, seed, limit=400) <= 400:
             alarms.append(seed)
@@ -72,7 +72,7 @@ def test_the_expected_evidence_is_at_most_one_at_every_time(
     monkeypatch.setattr(transition_detector, '_LOOK_EVERY', 0)
     monkeypatch.setattr(transition_detector, '_LOOK_EVERY_IF_SUSPICIOUS', 0)
     monkeypatch.setattr(transition_detector, '_TIDY_EVERY', tidy)
-    for length in (3, 5, strength(6, 7)):
+    for length in strength((3, 5), (3, 5, 7)):
         total = 0.0
         for outcomes in product(range(3), repeat=length):
             probability = math.prod(chances[outcome] for outcome in outcomes)
@@ -173,7 +173,7 @@ def test_the_numerator_is_part_of_a_probability(tidy: int, monkeypatch: pytest.M
     monkeypatch.setattr(transition_detector, '_LOOK_EVERY', 0)
     monkeypatch.setattr(transition_detector, '_LOOK_EVERY_IF_SUSPICIOUS', 0)
     monkeypatch.setattr(transition_detector, '_TIDY_EVERY', tidy)
-    for length, symbols in ((7, 7), (10, 2)):
+    for length, symbols in strength(((6, 6), (9, 2)), ((7, 7), (10, 2))):
         detectors = [TransitionDetector(1e-9)]
         for _ in range(length):
             detectors = [after for detector in detectors

@@ -38,6 +38,8 @@ import pytest
 from tiers import strength, thorough
 
 TWO_ROOMS = load('two_rooms')
+WORLD = strength(load('corridor'), TWO_ROOMS)
+KNOWN_BY = strength(400, 4000)    # steps, after which there is a hypothesis of it
 UCB: dict[str, Value] = {'base': 'ucb_explore'}
 Choose = Callable[[int], int]
 
@@ -115,14 +117,14 @@ def test_it_counts_in_every_phase(options: dict[str, Value]) -> None:
 
 
 @pytest.mark.parametrize(('options', 'after'), [
-    ({}, 1), ({}, strength(1500, 6000)), (UCB, 700), *(
+    ({}, 1), ({}, KNOWN_BY), (UCB, 700), *(
         pytest.param(*each, marks=thorough(
             'core/test_work.py::test_a_replay_and_a_resume_point_lead_to_the_same_place'))
         for each in (({}, 700), (UCB, 1), (UCB, 6000)))])
 def test_a_replay_and_a_resume_point_lead_to_the_same_place(
         tmp_path: Path, options: dict[str, Value], after: int) -> None:
     """A resume point is made just after work, with 1 where nothing else has been learnt."""
-    flat = Flat(options=options)
+    flat = Flat(WORLD, options=options)
     flat.explore(after)
     flat.work(40)
     exploration = flat.exploration
@@ -177,17 +179,17 @@ def test_a_change_met_at_work_is_noticed(options: dict[str, Value]) -> None:
     assert judge(flat.simulator.cmp, exploration.hypothesis, 4.0, 1.0).ok
 
 
-@pytest.mark.parametrize('after', [200, strength(1500, 4000)])
+@pytest.mark.parametrize('after', [100, KNOWN_BY])
 def test_what_comes_while_an_action_is_open_leaves_it_open(after: int) -> None:
     """The last message of a goal may come when exploration has gone on already."""
-    flat = Flat()
+    flat = Flat(WORLD)
     flat.explore(after)
     exploration = flat.exploration
     while exploration.next_action() == RESET:
         flat.explore(1)
     asked, here = exploration.next_action(), exploration.last_state
-    exploration.observe_work(TWO_ROOMS.start, 0, TWO_ROOMS.start)
-    assert flat.inputs[-1] == WorkObservation(TWO_ROOMS.start, 0, TWO_ROOMS.start, asked)
+    exploration.observe_work(WORLD.start, 0, WORLD.start)
+    assert flat.inputs[-1] == WorkObservation(WORLD.start, 0, WORLD.start, asked)
     assert (exploration.next_action(), exploration.last_state) == (asked, here)
     flat.explore(strength(200, 1000))
 
@@ -259,7 +261,7 @@ class LuckSeeker:
     def fooled(self) -> bool:
         """Return whether anything over the limit is certified or proven at any time."""
         self.flat.explore(1)
-        for _ in range(strength(40, 60)):
+        for _ in range(strength(25, 60)):
             self._work()
             if self._wrong() or self._explore():
                 return True

@@ -59,7 +59,7 @@ class Robot:
     (0.01, 0, 0.0), (0.05, 0, 0.0), (0.05, 2, 0.02), (0.1, 1, 0.01), (0.2, 0, 0.0)])
 def test_arrives_within_the_limits(seed: int, tick: float, late: int, noise: float) -> None:
     random = Random(seed)
-    for _ in range(20):
+    for _ in range(strength(10, 20)):
         robot = Robot(Pose(0.0, 0.0, random.uniform(-3, 3)), tick, noise, random, late)
         leg = Leg(random.uniform(-2, 2), random.uniform(-2, 2),
                   random.choice((None, random.uniform(-3, 3))), 100.0,

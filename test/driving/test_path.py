@@ -17,6 +17,7 @@ from mnm_ros.driving.path import Path, rounded, smooth_part
 from mnm_ros.driving.pose import Pose
 import numpy as np
 import pytest
+from tiers import strength
 
 LIMITS = Limits(0.2, 1.0, 0.5, 2.0, 0.05, 0.1, 2.0)
 RADIUS = 0.15
@@ -115,7 +116,7 @@ def random_ways(random: Random) -> Ways:
     return ways
 
 
-@pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize('seed', range(strength(3, 6)))
 def test_a_way_home_touches_nothing(seed: int) -> None:
     """By the strip of the robot's width around all that it really drives, less the noise."""
     random, noise, driven, stops = Random(seed), 0.01, 0, 0

@@ -35,13 +35,13 @@ def test_room_is_where_a_disc_would_touch(seed: int) -> None:
         points = [(random.uniform(-1, 1), random.uniform(-1, 1)) for _ in range(3)]
         points = [point for point in points
                   if all(math.dist(point, at) > RADIUS for at in (*way[:2], (0.0, 0.0)))]
-        driven, touched = 0.0, math.inf
+        driven, touched, parts = 0.0, math.inf, strength(1000, 2000)
         for start, end in zip(way, way[1:]):
             length = math.dist(start, end)
-            for step in range(2001):
-                at = [a + (b - a) * step / 2000 for a, b in zip(start, end)]
+            for step in range(parts + 1):
+                at = [a + (b - a) * step / parts for a, b in zip(start, end)]
                 if any(math.dist(at, point) < RADIUS for point in points):
-                    touched = min(touched, driven + length * step / 2000)
+                    touched = min(touched, driven + length * step / parts)
             driven += length
         room = sight(*points).room(way)
         assert room == pytest.approx(touched - MARGIN, abs=2e-3), (seed, way, points)

@@ -12,11 +12,12 @@ from mnm_ros.driving.pose import Pose
 from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive
 from mnm_ros.simulation.world import load, World
 import pytest
+from tiers import strength
 
 PLAIN = World('plain', 1e6, (1, 1), (0, 0), frozenset(), {}, ({},), Path('plain.yaml'))
 AGILE = Body(acceleration=1e6, turn_acceleration=1e6, max_turn_rate=100.0)
 TICK = AGILE.tick
-SEEDS = range(5)
+SEEDS = range(strength(3, 5))
 
 
 def drive(robot: DiffDrive, speed: float, turn_rate: float, ticks: int) -> list[Pose]:
@@ -222,7 +223,7 @@ def binomial_tail(n: int, p: float, seen: int) -> float:
 def test_wheels_slip_as_often_as_they_should(slip: float, seed: int) -> None:
     """A right answer fails with probability 2e-7 at most."""
     robot = DiffDrive(PLAIN, Body(slip=slip, acceleration=1e6), seed)
-    ticks, slipped = 3000, 0
+    ticks, slipped = strength(1500, 3000), 0
     for _ in range(ticks):
         before = robot.pose
         drive(robot, 0.4, 0.0, 1)

@@ -19,6 +19,7 @@ from mnm_ros.simulation.physics import PhysicalDrive, rectangles, TURTLEBOT
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.world import load, World
 import pytest
+from tiers import strength
 
 CALM = replace(TURTLEBOT, slip=0.0, odom_noise=0.0, pose_noise=0.0, heading_noise=0.0,
                pose_jumps=0.0, latency=0.0, tick=0.1)
@@ -89,7 +90,7 @@ def test_it_stays_on_its_wheels(robot: PhysicalDrive, seed: int) -> None:
     draw, mapped = random.Random(seed), replace(FLAT, walls=FLAT.walls - FLAT.legs)
     rough = PhysicalDrive(FLAT, replace(
         TURTLEBOT, tick=0.1, slip=0.1, acceleration=10.0, turn_acceleration=50.0), seed)
-    for _ in range(300):
+    for _ in range(strength(100, 300)):
         drive(rough, draw.choice((-0.3, 0, 0.3)), draw.uniform(-1.5, 1.5), draw.uniform(0.1, 1.0))
         assert abs(rough._data.qpos[2]) < 0.005, seed
         assert mapped.is_free(*rough.pose[:2], CALM.radius - 0.01, ()), seed

@@ -17,6 +17,7 @@ from mnm_ros.simulation.diff_drive import Body, DiffDrive, driver_parameters, sc
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.scanner import Scanner
 import pytest
+from tiers import strength
 
 LINE = (2.05, -0.4), (2.05, 0.4)
 PLAN = Plan('flat', flat(DOOR), Grid(-0.95, -1.25, 0.5, 11, 5), Pose(0.3, 0.0, 0.5), 0.1,
@@ -25,7 +26,7 @@ PLAN = Plan('flat', flat(DOOR), Grid(-0.95, -1.25, 0.5, 11, 5), Pose(0.3, 0.0, 0
 WORLD = PlanWorld.of(PLAN)
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', range(strength(1, 3)))
 def test_a_disc_is_free_where_the_map_says_so(seed: int) -> None:
     """But for the half of a pixel by which a wall of pixels is not exactly where it is."""
     random = Random(seed)

@@ -12,12 +12,13 @@ from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.world import load
 import numpy as np
 import pytest
+from tiers import strength
 
 WORLD = load('two_room_flat')
 STEP = 0.002
 
 
-@pytest.mark.parametrize('seed', range(5))
+@pytest.mark.parametrize('seed', range(strength(2, 5)))
 @pytest.mark.parametrize('is_open', [True, False])
 def test_a_ray_ends_where_something_begins(seed: int, is_open: bool) -> None:
     random = Random(seed)
