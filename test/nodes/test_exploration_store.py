@@ -584,6 +584,7 @@ def test_a_long_replay_holds_nothing_up(
     given = {'actions': ['east', 'west'], 'checkpoint_dir': str(folder),
              'record': str(tmp_path / 'record')}
     monkeypatch.setenv('REPLAY_UNTIL', str(tmp_path / 'heard'))
+    monkeypatch.setenv('REPLAY_COMPUTES', strength('', 'yes'))    # as plans of test_liveness do
     process = start('slow_replay', **given)
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: status and 'is replayed' in status[-1].data, 'a replay')
