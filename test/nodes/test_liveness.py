@@ -35,7 +35,7 @@ from std_srvs.srv import SetBool
 from thinking_base import EVERY
 from tiers import strength, thorough
 
-PLANS = strength(2, 3)
+PLANS = strength(1, 3)
 STEPS = PLANS * EVERY + 10    # the first of which is none of the base
 QUIETLY = strength('thinking_base:quietly', 'thinking_base:shortly')
 ENDLESSLY = strength('thinking_base:quietly_endlessly', 'thinking_base:endlessly')
