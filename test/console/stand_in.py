@@ -4,13 +4,16 @@
 The console with nodes that only pretend: ``stand_in.py console|explorer|cmp_sim|dashboard ...``.
 
 STAND_IN tells the explorer what to do: publish a ``right`` or a ``wrong`` hypothesis, ``none``,
-or ``die``. Each node leaves a file ``<node>.pid`` in the directory STAND_IN_PIDS.
+or ``die``. Each node leaves a file ``<node>.pid`` in the directory STAND_IN_PIDS, and
+``<node>.published`` once it has published.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 import os
 from pathlib import Path
+import signal
 import sys
 
 NODES = ('cmp_sim', 'explorer')
@@ -26,18 +29,23 @@ def console() -> int:
 
 
 def node(name: str) -> int:
+    folder = Path(os.environ['STAND_IN_PIDS'])
+    (folder / f'{name}.pid').write_text(str(os.getpid()))
+    if name == 'explorer' and os.environ['STAND_IN'] == 'die':
+        sys.exit('no luck today')
+    if name == 'dashboard':
+        with suppress(KeyboardInterrupt):
+            signal.pause()
+        return 0
     import rclpy
     from rclpy.executors import ExternalShutdownException
     rclpy.init()
-    Path(os.environ['STAND_IN_PIDS'], f'{name}.pid').write_text(str(os.getpid()))
-    if name == 'explorer' and os.environ['STAND_IN'] == 'die':
-        sys.exit('no luck today')
     try:
         publisher = rclpy.create_node(name)
-        messages = {'explorer': explorer, 'cmp_sim': cmp_sim, 'dashboard': dashboard}[name](
-            publisher)
+        messages = {'explorer': explorer, 'cmp_sim': cmp_sim}[name](publisher)
         publisher.create_timer(0.2, messages)
         messages()
+        (folder / f'{name}.published').touch()
         rclpy.spin(publisher)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
@@ -54,10 +62,6 @@ def cmp_sim(node):
         setting.publish(Int64(data=0))
         exploration.publish(Int64(data=1234))
     return publish
-
-
-def dashboard(node):
-    return lambda: None
 
 
 def explorer(node):

@@ -18,6 +18,7 @@ import time
 from types import SimpleNamespace
 
 from mnm_ros.console import __main__ as program
+from mnm_ros.console import environment
 from mnm_ros.console.command_line import parse
 from mnm_ros.console.options import Options
 from mnm_ros.core.progress.activity import Activity, Progress
@@ -77,7 +78,7 @@ class Console:
         while text not in self.log.read_text():
             assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline
-            time.sleep(0.02)
+            time.sleep(0.1)
 
     def leftovers(self) -> list[str]:
         pids = [int(path.read_text()) for path in self.directory.glob('*.pid')]
@@ -215,19 +216,21 @@ def test_once_with_a_right_hypothesis(console: Make) -> None:
 
 def test_another_explorer_is_not_taken_for_the_one_that_starts(console: Make) -> None:
     """Issue: in a domain in which one ran, its hypothesis was judged."""
-    first = console('right')
-    first.start()
-    first.wait_for('known 3: 0 1 2')
-    domain, = set(re.findall(r'ROS_DOMAIN_ID=(\d+)', first.log.read_text()))
-    second = console('wrong', '--once')
-    second.environment['ROS_DOMAIN_ID'] = domain
-    second.log = second.directory / 'second.log'
-    status, output = second.run()
-    assert status == 1 and f'/explorer explores already in ROS domain {domain}' in output
-    assert 'The hypothesis' not in output and first.process.poll() is None
-    first.process.send_signal(signal.SIGINT)
-    assert first.process.wait(DEADLINE_S) == 0
-    assert 'Traceback' not in first.log.read_text()
+    second, domain = console('wrong', '--once'), str(environment.reserve_domain())
+    given = {**second.environment, 'ROS_DOMAIN_ID': domain}
+    environment.prepare(given)
+    with subprocess.Popen([sys.executable, str(STAND_IN), 'explorer'],
+                          env={**given, 'STAND_IN': 'right'}) as first:
+        deadline = time.monotonic() + DEADLINE_S
+        while not (second.directory / 'explorer.published').exists():
+            assert time.monotonic() < deadline and first.poll() is None
+            time.sleep(0.1)
+        second.environment = given
+        status, output = second.run()
+        assert status == 1 and f'/explorer explores already in ROS domain {domain}' in output
+        assert 'The hypothesis' not in output and first.poll() is None
+        first.send_signal(signal.SIGINT)
+        assert first.wait(DEADLINE_S) == 0
 
 
 @thorough('console/test_live_run.py::test_what_a_signal_means '
@@ -336,13 +339,14 @@ def test_a_terminal_is_redrawn_in_place_and_a_wrong_hypothesis_is_said(console: 
 
 
 def test_the_real_nodes(tmp_path: Path) -> None:
+    (tmp_path / 'corridor.yaml').write_text(CORRIDOR)
     finished = subprocess.run(
-        [sys.executable, '-m', 'mnm_ros.console', 'corridor', '--once', '--timeout',
-         str(DEADLINE_S)],
+        [sys.executable, '-m', 'mnm_ros.console', str(tmp_path / 'corridor.yaml'), '--once',
+         '--timeout', str(DEADLINE_S)],
         env={**os.environ, 'TMPDIR': str(tmp_path)}, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, timeout=2 * DEADLINE_S)
     assert finished.returncode == 0, finished.stdout
     assert re.search(r'^\d\d:\d\d:\d\d phase building/', finished.stdout, re.MULTILINE)
-    assert re.search(r'^\d\d:\d\d:\d\d known 4: 0 1 2 3$', finished.stdout, re.MULTILINE)
+    assert re.search(r'^\d\d:\d\d:\d\d known 3: 0 1 2$', finished.stdout, re.MULTILINE)
     assert finished.stdout.endswith('The hypothesis is right.\n')
     assert not list(tmp_path.glob('mnm_ros_*'))

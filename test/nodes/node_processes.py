@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from mnm_ros import messages
-from node_server import COMMAND
+from node_server import COMMAND, destroy
 from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
 from rclpy.client import Client
@@ -39,11 +39,12 @@ except ImportError:    # Humble
 
 DEADLINE = 240.0    # s, for anything that ought to happen at once; generous on busy machines
 
-PAUSE = 0.005     # s between the steps of robots that need not be quick
+PAUSE = 0.01      # s between the steps of robots that need not be quick
 REST = 0.1        # s between those of robots that are not waited for: others have the processor
 
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}    # of each node; others would only wait for it, busily
 
+_PYTHONPATH = os.environ.get('PYTHONPATH', '')    # before a test adds folders
 _ANCHOR = 'tests_'
 _QUIET = 1.0      # s, for what has ended to be gone from the graph
 _WORK = 20_000_000    # rounds of a loop: 0.5 s on a quick machine that does nothing else
@@ -124,17 +125,8 @@ def _remember(node: Node, *arguments: Any, **named: Any) -> None:
     _made.add(node)
 
 
-@wraps(Node.destroy_node)
-def _destroy(node: Node) -> None:
-    """Destroy a node; rclpy lets one with a lifecycle be seen for ever."""
-    machine = getattr(node, '_state_machine', None)
-    if machine is not None:
-        machine.destroy_when_not_in_use()
-    _destroy_node(node)
-
-
 _make_node, Node.__init__ = Node.__init__, _remember
-_destroy_node, Node.destroy_node = Node.destroy_node, _destroy
+Node.destroy_node = destroy
 
 
 def _said() -> str:
@@ -161,7 +153,8 @@ class _Server:
 
     def __init__(self) -> None:
         script = Path(__file__).with_name('node_server.py')
-        environment = {**os.environ, **ONE_THREAD}    # to fork safely
+        # One thread to fork safely.
+        environment = {**os.environ, **ONE_THREAD, 'PYTHONPATH': _PYTHONPATH}
         self._process = subprocess.Popen(
             [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env=environment)
@@ -217,10 +210,11 @@ class NodeProcess:
 
     :param output: the file for its output.
     :param errors: the file for what it writes to stderr; without one, that is in the output, too.
+    :param of_test: whether it ends with the test, at the latest; else its maker has to kill it.
     """
 
     def __init__(self, module: str, output: Path, arguments: Sequence[str],
-                 errors: Path | None = None) -> None:
+                 errors: Path | None = None, of_test: bool = True) -> None:
         self.module, self._output, self._errors = module, output, errors or output
         self._status: int | None = None
         output.touch()
@@ -228,7 +222,8 @@ class NodeProcess:
                 word.startswith('stop_dir:=') for word in arguments):
             arguments = [*arguments, '-p', f'stop_dir:={json.dumps(str(output.parent))}']
         self.pid = _server().start(module, output, arguments, errors)
-        _processes.append(self)
+        if of_test:
+            _processes.append(self)
 
     @property
     def output(self) -> str:

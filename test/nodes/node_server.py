@@ -8,25 +8,33 @@ JSON; each line of its output tells of one that has started or ended: ``[pid, nu
 ``[pid, exit status]``. At the end of its input it kills what is left.
 
 ``MNM_FORK=0`` has each node started anew, for a ROS 2 of which forks do not end well: those that
-have the wheels of Kilted do so with SIGSEGV, which has nothing to do with the nodes.
+have the wheels of Kilted do so with SIGSEGV, which has nothing to do with the nodes. A test that
+sets it has its own nodes started so.
 """
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial, wraps
 import gc
 from importlib import import_module
 import inspect
 import json
 import os
 from pathlib import Path
+import runpy
 import select
 import signal
 import sys
+import threading
+import traceback
 from typing import Any
 
 from mnm_ros.core import libraries
+from mnm_ros.view import language
+from rclpy.node import Node
 
 NODES = ('cmp_sim', 'diff_drive_sim', 'explorer', 'grid_driver', 'gym_side', 'navigator',
          'preflight')
@@ -35,17 +43,31 @@ COMMAND = 'mnm_ros'
 
 COMMAND_IMPORTS = ('call', 'knowledge', 'main', 'run', 'source', 'watch')
 HERE = Path(__file__).resolve().parent    # a script with ``main`` that is there is a program, too
-FORKS = os.environ.get('MNM_FORK') != '0'
+
+
+_destroy_node = Node.destroy_node
+
+
+@wraps(_destroy_node)
+def destroy(node: Node) -> None:
+    """Destroy a node; rclpy lets one with a lifecycle be seen until its process is taken down."""
+    machine = getattr(node, '_state_machine', None)
+    if machine is not None:
+        machine.destroy_when_not_in_use()
+    _destroy_node(node)
 
 
 def get_ready() -> None:
     """Import the nodes, and do once what each of them would begin with."""
+    Node.destroy_node = destroy
     for name in NODES:
         import_module(f'mnm_ros.nodes.{name}')
     for name in (*(f'command.{name}' for name in COMMAND_IMPORTS),
                  'subscriptions', 'view.event_words', 'view.terminal.live_view'):
         import_module(f'mnm_ros.{name}')
     libraries.load()
+    for name in language.LANGUAGES:
+        language.table(name)
     # Messages are made of C, which is loaded when the first one is published or subscribed.
     for name, module in [*sys.modules.items()]:
         if name.endswith(('.msg', '.srv', '.action')):
@@ -74,14 +96,18 @@ def become(order: dict[str, Any]) -> Callable[[], Any]:
     os.chdir(order['directory'])
     program, beside = order['program'], HERE / f'{order["program"]}.py'
     # Nothing imported so far may be wanted.
-    if program.endswith('.py') or not FORKS or not _only_adds(path, os.environ.get('PYTHONPATH')):
+    if os.environ.get('MNM_FORK') == '0' or not _only_adds(path, os.environ.get('PYTHONPATH')):
         words = ([program] if program.endswith('.py') else ['-m', COMMAND] if program == COMMAND
                  else [str(beside)] if beside.exists() else ['-m', f'mnm_ros.nodes.{program}'])
         os.execv(sys.executable, [sys.executable, *words, *order['arguments']])
     sys.argv = [program, *order['arguments']]
-    main = import_module('mnm_ros.command.main' if program == COMMAND else program
-                         if beside.exists() else f'mnm_ros.nodes.{program}').main
-    return lambda: sys.exit(main())
+    if program.endswith('.py'):
+        sys.path.insert(0, str(Path(program).parent))
+        work = partial(runpy.run_path, program, run_name='__main__')
+    else:
+        work = import_module('mnm_ros.command.main' if program == COMMAND else program
+                             if beside.exists() else f'mnm_ros.nodes.{program}').main
+    return partial(run if os.environ.get('MNM_TEST_ALL') else run_and_leave, work)
 
 
 def _only_adds(before: str | None, now: str | None) -> bool:
@@ -92,6 +118,39 @@ def _only_adds(before: str | None, now: str | None) -> bool:
 
 def _opened(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+
+
+def run(work: Callable[[], Any]) -> None:
+    """Do what a fork has to do; a program returns its status, and a script ends by itself."""
+    status = work()
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def run_and_leave(work: Callable[[], Any]) -> None:
+    """
+    Do what a fork has to do, and end it as a program ends, but leave its memory to the system.
+
+    To take an interpreter down copies what the fork shares, as expensive as the start of a node.
+    """
+    status: object = 0
+    try:
+        run(work)
+    except SystemExit as end:
+        status = 0 if end.code is None else end.code
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    threading._shutdown()    # waits for threads
+    atexit._run_exitfuncs()
+    for node in [each for each in gc.get_objects() if issubclass(type(each), Node)]:
+        with suppress(Exception):
+            node.destroy_node()    # else it would be seen for 20 s
+    if not isinstance(status, int):    # a text is an error
+        print(status, file=sys.stderr)
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status & 0xff)
 
 
 def serve() -> Callable[[], Any] | None:

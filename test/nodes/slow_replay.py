@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The explorer, with a replay that computes for ``SECONDS`` more, and until a file is there."""
+"""The explorer, with a replay that takes ``SECONDS`` more, and until a file is there."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ from typing import Any
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.nodes.explorer import main as explorer
 
-SECONDS = 2.2    # of CPU time: more than a heartbeat may be late
+SECONDS = 2.2    # more than a heartbeat may be late
 
 _replay = SavedInputs.replay
 
 
 def replay(saved: SavedInputs, exploration: Any, abandoned: Any) -> None:
-    end = time.process_time() + SECONDS
+    computes = bool(os.environ['REPLAY_COMPUTES'])    # else it waits
+    clock = time.process_time if computes else time.monotonic
+    end = clock() + SECONDS
     heard = Path(os.environ['REPLAY_UNTIL'])    # a node may be discovered late
-    while not abandoned() and (time.process_time() < end or not heard.exists()):
-        sum(range(1000))
+    while not abandoned() and (clock() < end or not heard.exists()):
+        if computes:
+            sum(range(1000))
+        else:
+            time.sleep(0.01)
     _replay(saved, exploration, abandoned)
 
 

@@ -46,7 +46,7 @@ class Tab:
                 return value
             assert time.monotonic() < end, f'waited {DEADLINE} s in vain: {what}; the page: ' + (
                 self.text('body'))
-            time.sleep(0.05)
+            time.sleep(0.1)
 
     def wait_for_count(self, selector: str) -> None:
         self.wait_for(lambda: self.count(selector), selector)

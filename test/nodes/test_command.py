@@ -100,6 +100,7 @@ def test_an_explorer_is_run_told_and_watched(
     resumed, unknown = commands(('resume', *here), ('improve', '99', *here))
     assert (resumed.returncode, resumed.stdout) == (0, 'exploring\n'), resumed.stderr
     assert unknown.returncode == 1 and 'refused, state 99 has no policy' in unknown.stderr, unknown
+    assert [process.stop() for process in (watch, objects)] == [0, 0]
     slow_down(peer, '/robot_1/cmp_sim', 0.004)
     peer.wait_for(lambda: any('policy to state 1 is within 50% of the best' in message.data
                               for message in heard), 'the end of the improvement')
@@ -108,8 +109,7 @@ def test_an_explorer_is_run_told_and_watched(
     calls.append(begin_command('go', *here))
     no_more = command('improve', *here)
     assert no_more.stdout.endswith(': none any more\n'), no_more
-    assert [call.wait() for call in calls] == [0, 0, 0]
-    assert [process.stop() for process in (watch, objects, explorer)] == [0, 0, 0]
+    assert [call.wait() for call in calls] == [0, 0, 0] and explorer.stop() == 0
     said = [json.loads(line) for line in objects.output.splitlines()]
     lines = watch.output.splitlines()
     kinds = ('(waiting for the robot$|(phase|round|known|outside the radius|status:|true setting|'
@@ -297,12 +297,33 @@ def test_explore_with_ones_own_robot_says_why_it_did_not_start(command: Command)
     assert done.returncode == 1 and "parameter 'actions' is ['east', 'east']" in done.stdout
 
 
-def test_the_documented_frozen_lake_learns_its_goal(peer: Peer, tmp_path: Path) -> None:
+@pytest.fixture
+def shown() -> list[tuple[str, str]]:
+    """Return two nodes and their arguments, as the page about Gymnasium shows them."""
     pytest.importorskip('gymnasium', reason='gymnasium is not installed')
     page = (ROOT / 'docs' / 'howto' / 'gymnasium_in_ros.md').read_text(encoding='utf-8')
-    shown = re.findall(r'^\$ ros2 run mnm_ros (gym_side|explorer) (.*)$', page, re.MULTILINE)
-    shown = shown[:2]    # the others need recipes, see test_gym_recipes
-    assert [node for node, _ in shown] == ['gym_side', 'explorer']
+    found = re.findall(r'^\$ ros2 run mnm_ros (gym_side|explorer) (.*)$', page, re.MULTILINE)
+    assert [node for node, _ in found[:2]] == ['gym_side', 'explorer']
+    return found[:2]    # the others need recipes, see test_gym_recipes
+
+
+def test_the_documented_frozen_lake_is_explored(
+        peer: Peer, tmp_path: Path, shown: list[tuple[str, str]]) -> None:
+    """Its goal, which is six steps away, is within the radius."""
+    doing = peer.listen(String, 'activity')
+    radius = re.search(r'radius:=([\d.]+)', shown[1][1])
+    assert r'is_slippery\": false' in shown[0][1] and radius and float(radius[1]) >= 6
+    processes = [NodeProcess(node, tmp_path / f'{node}.txt', shlex.split(words))
+                 for node, words in shown]
+    peer.wait_for(lambda: json.loads(doing[-1].data)['step'] > 50, 'steps')
+    assert 'exploring' in processes[1].output and all(each.running for each in processes)
+
+
+@thorough('nodes/test_command.py::test_the_documented_frozen_lake_is_explored '
+          'nodes/test_gym_side.py::test_every_step_is_possible_and_ends_are_left_by_reset_only '
+          'nodes/test_gym_recipes.py::test_minigrid')
+def test_the_documented_frozen_lake_learns_its_goal(
+        peer: Peer, tmp_path: Path, shown: list[tuple[str, str]]) -> None:
     known = peer.listen(Int64MultiArray, 'known_states')
     for node, words in shown:
         NodeProcess(node, tmp_path / f'{node}.txt', shlex.split(words))

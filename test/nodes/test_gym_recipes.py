@@ -90,7 +90,7 @@ def follows(player: GymRobot, truth: TableCmp, seed: int) -> None:
     """Play anything, and see that every step is a possible one."""
     rng, here = np.random.default_rng(seed), player.play(RESET)
     assert here == player.home == truth.start
-    for _ in range(2000):
+    for _ in range(strength(500, 2000)):
         action = int(rng.integers(truth.actions)) if rng.random() < 0.8 else RESET
         before, here = here, player.play(action)
         assert here in dict(truth.transitions(before, action)), (before, action, seed)

@@ -63,7 +63,8 @@ def tail(successes: int, trials: int, probability: float) -> float:
 
 
 @thorough(shown_by=(
-    'nodes/test_command.py::test_the_documented_frozen_lake_learns_its_goal '
+    'nodes/test_command.py::test_the_documented_frozen_lake_is_explored '
+    'nodes/test_gym_recipes.py::test_minigrid '
     'nodes/test_gym_side.py::test_every_step_is_possible_and_ends_are_left_by_reset_only'))
 def test_frozen_lake_explored_over_topics(start: Callable, peer: Peer) -> None:
     robot = start('gym_side', environment=FROZEN_LAKE, options='{"is_slippery": false}')

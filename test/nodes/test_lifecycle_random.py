@@ -210,7 +210,8 @@ def entities(node: Explorer) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize('parameters', [
-    {}, {'reset_mode': 'service'}, {'advisory': True}])
+    {'reset_mode': 'service'}, {'advisory': True}, pytest.param({}, marks=thorough(
+        'nodes/test_lifecycle_random.py::test_nothing_is_left_after_cleanup'))])
 def test_nothing_is_left_after_cleanup(
         peer: Peer, tmp_path: Path, parameters: dict[str, object]) -> None:
     given = {'actions': ['east'], 'autostart': False, 'checkpoint_dir': str(tmp_path),

@@ -35,7 +35,7 @@ from std_srvs.srv import SetBool
 from thinking_base import EVERY
 from tiers import strength, thorough
 
-PLANS = strength(2, 3)
+PLANS = strength(1, 3)
 STEPS = PLANS * EVERY + 10    # the first of which is none of the base
 QUIETLY = strength('thinking_base:quietly', 'thinking_base:shortly')
 ENDLESSLY = strength('thinking_base:quietly_endlessly', 'thinking_base:endlessly')
@@ -282,11 +282,13 @@ sys.exit(status)
 
 
 def test_no_library_is_imported_while_a_robot_waits(
-        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch) -> None:
     """That takes seconds on a busy machine, in which there would be no heartbeat."""
     script = tmp_path / 'says_what_it_imports.py'
     script.write_text(_SAYS_WHAT_IT_IMPORTS)
     start('cmp_sim', scenario=scenario)
+    monkeypatch.setenv('MNM_FORK', '0')    # a fork has imported all
     process = start(str(script), actions=['east', 'west'])
     policies = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: policies, 'a hypothesis')

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-import os
 from pathlib import Path
 import re
 import signal
 import socket
-import subprocess
 import sys
 import time
 from typing import Any
@@ -28,7 +26,8 @@ from mnm_ros.command.main import main
 from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan.plan_file import load
-from node_processes import DEADLINE
+from node_processes import DEADLINE, NodeProcess
+from node_server import COMMAND
 import pytest
 from tab import Tab
 from tiers import thorough
@@ -92,25 +91,17 @@ class Served:
     """The command, and its page."""
 
     def __init__(self, folder: Path, *words: str) -> None:
-        self.folder, self.output = folder, folder / 'said.txt'
-        with self.output.open('w') as output:
-            self.process = subprocess.Popen(
-                [sys.executable, '-m', 'mnm_ros', 'map', *words, '--page', '--port', '0'],
-                cwd=folder, stdout=output, stderr=subprocess.STDOUT, env=dict(os.environ))
+        self.folder = folder
+        with pytest.MonkeyPatch.context() as here:
+            here.chdir(folder)
+            self.process = NodeProcess(
+                COMMAND, folder / 'said.txt', ['map', *words, '--page', '--port', '0'],
+                of_test=False)
         end = time.monotonic() + DEADLINE
-        while not (found := re.search(r'the page is at (\S+)', self.output.read_text())):
-            assert time.monotonic() < end and self.process.poll() is None, self.output.read_text()
+        while not (found := re.search(r'the page is at (\S+)', self.process.output)):
+            assert time.monotonic() < end and self.process.running, self.process.output
             time.sleep(0.05)
         self.address = found[1]
-
-    def stop(self, number: int) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(DEADLINE)
-
-    def kill(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
 
 
 @pytest.fixture(scope='module')
@@ -119,7 +110,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     saved(folder, flat(DOOR))
     page = Served(folder, 'flat.yaml', *HOME)
     yield page
-    page.kill()
+    page.process.kill()
 
 
 @pytest.fixture(scope='module')
@@ -243,7 +234,7 @@ def test_a_place_graph_is_edited_and_saved(tmp_path: Path, driver: Any) -> None:
         driver.get(page.address)
         _edit_places(Tab(driver), path, before)
     finally:
-        page.kill()
+        page.process.kill()
 
 
 def _edit_places(tab: Tab, path: Path, before: PlaceGraph) -> None:
@@ -317,9 +308,10 @@ def _value(tab: Tab, where: str) -> str:
         shown_by='nodes/test_plan_page.py::test_it_ends_with_a_signal'))])
 def test_it_ends_with_a_signal(served: Served, number: int) -> None:
     """With the signal that interrupts a program, too, of which it has the same handler."""
-    page = served if served.process.poll() is None else Served(
+    page = served if served.process.running else Served(
         served.folder, 'flat.plan.yaml', *RADIUS)
     try:
-        assert page.stop(number) == 0 and 'Traceback' not in page.output.read_text()
+        page.process.send(number)
+        assert page.process.wait() == 0 and 'Traceback' not in page.process.output
     finally:
-        page.kill()
+        page.process.kill()

@@ -26,6 +26,7 @@ import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
 from test_planned import PLAN, turned
+from tiers import strength
 
 PLACES = {1: ('dock', 0.0, 0.0), 2: ('hall', 2.5, 0.0), 3: ('kitchen', 2.5, 2.0),
           4: ('lab', 0.0, 3.0)}
@@ -186,7 +187,7 @@ def test_in_the_flat_of_a_plan_only_free_edges_are_driven(
                  ((1, 2), (1, 3), (3, 4)))
     described = peer.listen(String, 'robot_side', messages.LATCHED)
     start('diff_drive_sim', graph=path, map=str(saved(tmp_path, PLAN.map)), robot_radius=0.1,
-          real_time_factor=0.0, tick=0.1, publish_clock=False)
+          real_time_factor=0.0, tick=0.2, publish_clock=False)
     driver = start('route_driver', graph=path, plan=str(plan), pose_source='amcl_pose')
     answers = peer.listen(Int64MultiArray, 'state', messages.STEP)
     start('explorer', radius=3.0, delta=0.5, step_timeout=60.0)
@@ -216,7 +217,8 @@ def test_an_explorer_learns_the_graph_and_that_a_passage_closes(
             wrong.append((state, at.x, at.y))
     peer.node.create_subscription(Int64MultiArray, 'state', compare, messages.STEP)
     processes = [
-        start('diff_drive_sim', graph=graph, real_time_factor=0.0, tick=0.1, publish_clock=False),
+        start('diff_drive_sim', graph=graph, real_time_factor=0.0, tick=strength(0.2, 0.1),
+              publish_clock=False),
         start('route_driver', **driver_parameters(world)),
         start('explorer', radius=2.3, delta=0.5, step_timeout=60.0,
               record=str(tmp_path / 'counts.json'))]

@@ -57,12 +57,12 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
                     record=str(tmp_path / 'record'))
     policies = learns(peer)
     for name in records:
-        slow_down(peer, f'/{name}/cmp_sim', 0.03)
+        slow_down(peer, f'/{name}/cmp_sim')
     killed.kill()
     peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.WARN, 'that r2 is missed')
     before = {name: reports.steps(name) for name in records}
     for name, steps in before.items():
-        peer.wait_for(lambda: reports.steps(name) > steps + 50,  # noqa: B023
+        peer.wait_for(lambda: reports.steps(name) > steps + 10,  # noqa: B023
                       f'that {name} goes on')
     size = log.stat().st_size
     start_logged(start, log, scenario, namespace='/r2')
@@ -82,7 +82,7 @@ def test_a_fleet_goes_on_where_it_was(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """What the exploration has taken is kept; what waited to be taken is found out again."""
     for name in ('r1', 'r2'):
-        start('cmp_sim', namespace=f'/{name}', scenario=scenario)
+        start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=0.02)
     given = {'robots': ['r1', 'r2'], 'radius': 4.0, 'checkpoint_dir': str(tmp_path / 'kept'),
              'transition_log': True}
     first = explorer(**given)
@@ -93,7 +93,7 @@ def test_a_fleet_goes_on_where_it_was(
     again = explorer(**given)
     peer.wait_for(lambda: len(policies) > heard, 'what was known')
     assert 'going on from' in again.output
-    peer.wait_for(lambda: min(map(reports.steps, ('r1', 'r2'))) > 100, 'that both are told of')
+    peer.wait_for(lambda: min(map(reports.steps, ('r1', 'r2'))) > 30, 'that both are told of')
     # More steps than this number have been taken long since, unless all is tested.
     assert peer.set_parameter('explorer', 'max_steps', strength(100, 6000)).successful
     phase = peer.listen(String, 'phase')
@@ -120,7 +120,7 @@ def two(peer: Peer) -> tuple[FaultyRobot, FaultyRobot]:
     """Return two robots that are served with the peer."""
     peers = [Peer(namespace=f'/{name}') for name in ('r1', 'r2')]
     good, bad = (FaultyRobot(each) for each in peers)
-    good.pause = bad.pause = 0.001
+    good.pause = bad.pause = 0.005
     # One executor is enough for all.
     spin = peer._executor.spin_once
 
@@ -143,12 +143,12 @@ def test_a_fault_of_one_robot_is_no_fault_of_the_others(
     peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.ERROR, 'the fault')
     assert 'RESET led to state 1 instead of home, state 0' in reports.of['r2'].message
     count = len(good.executed)
-    peer.wait_for(lambda: len(good.executed) > count + 50, 'that the other one goes on')
+    peer.wait_for(lambda: len(good.executed) > count + 20, 'that the other one goes on')
     assert phase[-1].data != 'fault' and reports.level('r1') == DiagnosticStatus.OK
     bad.misses = 0
     assert peer.call(Trigger, 'recover').success
     count = len(bad.executed)
-    peer.wait_for(lambda: len(bad.executed) > count + 30, 'that it goes on, too')
+    peer.wait_for(lambda: len(bad.executed) > count + 10, 'that it goes on, too')
     assert 'there is no fault' in peer.call(Trigger, 'recover').message
     bad.misses = good.misses = 10**6
     peer.wait_for(lambda: phase[-1].data == 'fault', 'the fault of all')
@@ -168,7 +168,7 @@ def test_robots_stop_when_told_to_while_a_plan_is_made(
         (str(Path(__file__).parent), os.environ['PYTHONPATH'])))
     process = explorer(robots=['r1', 'r2'], radius=4.0, base=ENDLESSLY)
     reports = Reports(peer)
-    peer.wait_for(lambda: min(len(robot.executed) for robot in two) > 60, 'steps meanwhile')
+    peer.wait_for(lambda: min(len(robot.executed) for robot in two) > 50, 'steps meanwhile')
     for robot in ('r1', 'r2'):    # which are told of, too
         told = peer.wait_for(lambda name=robot: reports.steps(name), f'steps of {robot}')
         peer.wait_for(lambda name=robot, before=told: reports.steps(name) > before, 'more')
@@ -207,7 +207,7 @@ def test_descriptions_are_those_of_each_robot(
     publisher.publish(String(data=RobotDescription(('up', 'down')).to_text()))
     reports = Reports(peer)
     process = explorer(robots=['r1', 'r2'], radius=4.0)
-    peer.wait_for(lambda: len(good.executed) > 50, 'steps')
+    peer.wait_for(lambda: len(good.executed) > 20, 'steps')
     peer.wait_for(lambda: 'r2' in reports.of and 'up' in reports.of['r2'].message, 'the reason')
     assert not [action for _, action in bad.received if action != -1]
     assert process.stop() == 0

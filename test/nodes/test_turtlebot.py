@@ -33,7 +33,7 @@ from tiers import strength
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / 'docs' / 'howto' / 'turtlebot.md').read_text(encoding='utf-8')
 RADIUS = strength(1.5, 2.0)
-TICK = strength(0.2, 0.1)    # s of a simulated robot
+TICK = strength(0.3, 0.1)    # s of a simulated robot
 LEFT = strength(-1.55, -2.0)    # m: with the smaller radius, home is next to the door
 # Two rooms of 1.1 by 1.1 m with a door between; home, at 0, 0, is in the right one. It is closed.
 WALLS = ((0, 0, 2.5, 0.1), (0, 1.2, 2.5, 1.3), (0, 0, 0.1, 1.3), (2.4, 0, 2.5, 1.3),
