@@ -203,6 +203,7 @@ def test_descriptions_are_those_of_each_robot(
     """A robot with other actions is not driven; the others are."""
     from mnm_ros import messages
     good, bad = two
+    bad.pause = 0.5    # s, so that what it describes is heard before its first RESET has ended
     publisher = bad.peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     publisher.publish(String(data=RobotDescription(('up', 'down')).to_text()))
     reports = Reports(peer)
