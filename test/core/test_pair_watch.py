@@ -106,7 +106,8 @@ def test_no_pair_rests_while_a_change_is_open() -> None:
 
 
 def test_failures_are_counted_until_the_pair_is_known_to_lead_elsewhere_or_not_to_matter() -> None:
-    for forget in (withdraw, lambda watch: alarm(watch, ELSEWHERE)):
+    for forget in (withdraw, lambda watch: alarm(watch, ELSEWHERE),
+                   lambda watch: watch.leave([HERE])):
         watch = PairWatch()
         INTO[Status.SUSPECTED](watch)
         assert watch.failures(PAIR) == 4

@@ -307,10 +307,13 @@ class PairWatch:
         self.end_pauses()
 
     def leave(self, states: Collection[int]) -> None:
-        """Drop the closed pairs of states to which the robot does not go any more."""
-        for pair in self._of(Status.CLOSED):
-            if pair[0] in states:
-                del self._rows[pair]
+        """
+        Drop the rows of states to which the robot does not go any more.
+
+        What they rest on is dropped, too: without it, no alarm would ever end a suspicion.
+        """
+        self._failing = {pair: row for pair, row in self._failing.items() if pair[0] not in states}
+        self._rows = {pair: row for pair, row in self._rows.items() if pair[0] not in states}
 
     def _of(self, status: Status) -> list[Pair]:
         return [pair for pair, row in self._rows.items() if row.status is status]
