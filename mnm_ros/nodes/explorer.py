@@ -17,6 +17,7 @@ from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.problem import radius_for_all
+from mnm_ros.core.progress.said import NoMovesYet, Reason
 from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeScope
@@ -243,19 +244,20 @@ class Explorer(LifecycleNode):
         else:
             node = NodeScope(self)
             robots = [NodeScope(node, name) for name in self._robots] or [node]
-            self._awaited = AwaitedDescription(node, robots, self._all_set, self._begin)
+            self._awaited = AwaitedDescription(
+                node, robots, self._all_set, self._begin, self._given['language'])
 
     def _all_set(self) -> bool:
         """Return whether a session can begin before the robot side has said what it is."""
         return self._given.is_set('actions') and self._given.is_set('radius') and (
             not self._keeps_graph)    # which may be another one by now
 
-    def _begin(self, description: RobotDescription) -> str:
+    def _begin(self, description: RobotDescription) -> Reason:
         """Make the session for what a robot side is; return why not, or nothing."""
         given = self._given
         if description.moves and not description.declaration and (
                 self._keeps_graph or not (given.is_set('radius') or file_declaration(given))):
-            return 'it has not said yet where its moves lead, as it waits for a map'
+            return NoMovesYet()
         given.find('actions', list(description.actions))
         try:
             if not given.is_set('radius'):

@@ -26,6 +26,10 @@ _QUIET = ('paused', 'fault', 'done')    # phases in which the explorer leaves th
 _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
 _WHOLE = ('stop', 'resume', 'home')     # controls of which the last one pressed counts
 
+_WORDS = {name: (Phrase.of(f'outcomes.{name}_done'), Phrase.of(f'outcomes.{name}_goes_on'))
+          for name in ('stop', 'home', 'cancel')}
+"""How the page calls what has come of controls whose service speaks English alone."""
+
 _Errand = Iterator[CommandOutcome]
 
 
@@ -131,7 +135,7 @@ class Commands:
         request = Trigger.Request() if control.data is None else SetBool.Request(data=control.data)
         calls = RepeatedCalls(
             self._at(control.service), request, unfinished, repeat=control.data is not None,
-            answered=self.look)
+            answered=self.look, words=_WORDS.get(name))
         while (outcome := calls.look(time.monotonic())).good is None:
             yield outcome
         yield outcome

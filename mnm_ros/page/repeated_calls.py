@@ -42,12 +42,15 @@ class RepeatedCalls:
     :param unfinished: says of an answer whether the request is to be made again.
     :param repeat: whether a request may be made again that was not answered.
     :param answered: called after each answer.
+    :param words: how the page calls what is done, and what is not done yet; None for the words of
+        the service.
     """
 
     def __init__(self, clients: Mapping[str, Any], request: Any,
                  unfinished: Callable[[Any], bool] = never, repeat: bool = True,
-                 answered: Callable[[], object] = lambda: None) -> None:
-        self._answered = answered
+                 answered: Callable[[], object] = lambda: None,
+                 words: tuple[Phrase, Phrase] | None = None) -> None:
+        self._answered, self._words = answered, words
         self._clients, self._request = clients, request
         self._unfinished, self._repeat = unfinished, repeat
         self._said = dict.fromkeys(clients, CommandOutcome(Phrase.of('outcomes.asked'), None))
@@ -77,7 +80,10 @@ class RepeatedCalls:
         response = done.result()
         text = response.message.removesuffix(CALL_AGAIN) or Phrase.of(
             f'outcomes.{"done" if response.success else "refused"}')
-        if self._unfinished(response):
+        unfinished = self._unfinished(response)
+        if self._words and (unfinished or response.success):
+            text = self._words[unfinished]
+        if unfinished:
             self._said[robot] = CommandOutcome(text, None)
             self._due[robot], self._give_up[robot] = asked + _AGAIN, math.inf
         else:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.said import NoDriver
 from mnm_ros.core.task.step_task import StepTask
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
@@ -82,7 +83,7 @@ class AdvisoryLoop(RobotLoop):
         if not self.running or self._finish_at_limit(now):
             return
         if now >= self._heard + self.timer.timeout * (self.timer.retries + 1):
-            self._without_robot('no node drives the robot', now)
+            self._without_robot(NoDriver(), now)
 
     def _settle(self, now: float) -> None:
         """Learn only the place from an answer whose command has not been heard."""

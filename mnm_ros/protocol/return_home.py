@@ -8,6 +8,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.said import HomeCallFailed, Reason
 from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import RetryTimer, StateMeaning, StepClient
 
@@ -48,7 +49,7 @@ class ReturnHome:
         self.under_way = False
         self.attempt = 0
         self.state = 0
-        self.refusal = ''
+        self.refusal: Reason = ''
         self.refusals = 0
         self._timer = timer
         self._call = call
@@ -101,7 +102,7 @@ class ReturnHome:
 
     def respond(self, attempt: int, success: bool, message: str) -> HomeProgress:
         """Take a response of the service to the call for ``attempt``."""
-        self.refusal = '' if success else f'return_home failed: {message}'
+        self.refusal = '' if success else HomeCallFailed(message)
         if attempt == self.attempt:
             self._calls = max(0, self._calls - 1)
         if success:

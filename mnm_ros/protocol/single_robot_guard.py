@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
+from mnm_ros.core.progress.said import CountingRobotSides, Reason, SeveralRobotSides
+
 _LONGER = 1.0        # s, at least, from the first answer to a roll call until it is over
 _REMEMBERED = 100    # commands that may still be answered
 
@@ -101,7 +103,7 @@ class SingleRobotGuard:
         """Record a report; it may come from one that was taken for dead."""
         self._one = frozenset()
 
-    def objection(self, timeout: float, now: float) -> str:
+    def objection(self, timeout: float, now: float) -> Reason:
         """
         Return why no robot side may be commanded at present, or nothing.
 
@@ -120,7 +122,7 @@ class SingleRobotGuard:
         if self._possible and self._silent and self._seq is not None and len(newcomers) <= 1:
             self._call = _Call(frozenset(self._robots), self._unanswered, self._seq)
             self._silent = frozenset()
-        return self._who
+        return self._several()
 
     @property
     def several(self) -> bool:
@@ -128,16 +130,15 @@ class SingleRobotGuard:
         certain = len(self._robots.keys() - self._one)
         return certain + (certain < len(self._robots)) > 1
 
-    @property
-    def _who(self) -> str:
-        return f'{len(self._robots)} robot sides at once: {", ".join(self._robots.values())}'
+    def _several(self, kind: type[SeveralRobotSides] = SeveralRobotSides) -> Reason:
+        return kind(len(self._robots), ', '.join(self._robots.values()))
 
-    def _go_on(self, call: _Call, timeout: float, now: float) -> str:
+    def _go_on(self, call: _Call, timeout: float, now: float) -> Reason:
         """Return why no command may be sent at this point of the call, or nothing."""
         if self._seq is None or self._seq == call.after or not self._answers:
             return ''    # it still has to be sent, or to be answered
         if now < self._first + min(timeout, max(_LONGER, self._first - self._given)):
-            return f'{self._who}, finding out whether only one of them is alive'
+            return self._several(CountingRobotSides)
         if self._times > 1:
             call.after = self._seq    # it is not known whose answer is whose: once more
             return ''

@@ -9,7 +9,7 @@ from statistics import mean
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.said import HomeFailed, Reason
+from mnm_ros.core.progress.said import HomeFailed, Reason, RobotSilent
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import AnswerTimes, REPORT, StateMeaning, StepClient
@@ -201,7 +201,7 @@ class StepLoop(RobotLoop):
             self._try_again(now)
             if self.timer.exhausted:
                 refusal = self._return_home.refusal if self._return_home else ''
-                self._without_robot(refusal or 'the robot does not answer', now)
+                self._without_robot(refusal or RobotSilent(), now)
         elif self.task.state is RunState.FAULT and not self.timer.exhausted:
             self._try_again(now)
 

@@ -90,7 +90,7 @@ def test_paused_and_resumed_it_begins_with_a_reset_and_loses_nothing() -> None:
     counts = exploration.counts
     exploration.pause('service explore called')
     assert exploration.phase is Phase.PAUSED
-    assert exploration.status == 'paused: service explore called'
+    assert sentence(exploration.status) == 'paused: service explore called'
     simulator.state = 3
     exploration.resume()
     assert exploration.phase is Phase.WAITING_FOR_ROBOT and exploration.next_action() == RESET
@@ -113,9 +113,9 @@ def test_a_robot_that_is_lost_and_found() -> None:
     exploration, simulator = started()
     drive(exploration, simulator, 10)
     action = exploration.next_action()
-    exploration.robot_lost('no answer to an action sent 4 times')
+    exploration.robot_lost('no answer')
     assert exploration.phase is Phase.WAITING_FOR_ROBOT
-    assert exploration.status == 'waiting for the robot: no answer to an action sent 4 times'
+    assert sentence(exploration.status) == 'waiting for the robot: no answer'
     exploration.robot_answers()
     assert exploration.next_action() == action and exploration.phase.value.startswith('building/')
 
@@ -134,7 +134,7 @@ def test_it_ends_with_a_reason_and_only_recover_brings_it_back_from_a_fault_of_t
                  lambda: exploration.pause('too late'), lambda: exploration.fail('again'),
                  lambda: exploration.finish('again'), lambda: exploration.robot_lost('gone')):
         call()
-        assert (exploration.phase.value, exploration.status) == (phase, status)
+        assert (exploration.phase.value, sentence(exploration.status)) == (phase, status)
     if leads_back:
         counts = exploration.counts
         exploration.recover()

@@ -118,6 +118,14 @@ def test_numbers_are_written_as_the_language_has_them() -> None:
     assert '12.345 Schritten' in sentence(said.WarmStart(12_345), language='de')
 
 
+def test_a_reason_in_the_words_of_a_robot_side_is_what_a_language_leaves() -> None:
+    waiting = said.Because('waiting for the robot', said.HomeCallFailed('the door is closed'))
+    assert sentence(waiting, language='de') == (
+        'warte auf den Roboter: return_home misslang: the door is closed')
+    assert sentence(said.Idle('resumed, waiting for the robot'), language='de') == (
+        'fortgesetzt, warte auf den Roboter')
+
+
 @pytest.mark.parametrize(('value', 'expected'), [
     (said.Rediscovering(9, said.SamplingStates(6, 20)),
      'searching for new or changed ways: trying out 6 places: 20 moves to go'),

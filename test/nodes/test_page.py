@@ -230,7 +230,7 @@ def operated(tab: Tab, peer: Peer) -> None:
     tab.click('.press-resume')
     tab.wait_for(lambda: 'stopped' not in tab.text('.chip'), 'that it is free')
     tab.click('.press-home')
-    tab.wait_for_text('.told', 'Home: \u2713 at home in state 0')
+    tab.wait_for_text('.told', 'Home: \u2713 at home')
     tab.wait_for_text('.chip', 'paused')
     assert tab.count('.press-pause[disabled]') == 1
     tab.click('.press-load')

@@ -9,11 +9,13 @@ import random
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
+from mnm_ros.core.progress.said import NoDriver
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from tiers import strength
 
@@ -154,7 +156,7 @@ def test_paused_while_no_node_drives() -> None:
     listener.drive(RESET)
     listener.loop.pause_after_step('test')
     listener.loop.tick(100.0)
-    assert listener.exploration.status == 'paused: test'
+    assert sentence(listener.exploration.status) == 'paused: test'
 
 
 def test_limit_and_silence() -> None:
@@ -165,7 +167,7 @@ def test_limit_and_silence() -> None:
     listener.loop.tick(1.0)
     assert listener.exploration.phase.value.startswith('building/')
     listener.loop.tick(21.0)
-    assert listener.exploration.status == 'waiting for the robot: no node drives the robot'
+    assert listener.exploration.why == NoDriver()
     for _ in range(10):
         listener.drive(listener.advice[-1][1])
     assert listener.exploration.steps == 10 and listener.loop.over

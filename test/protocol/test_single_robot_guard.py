@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+from mnm_ros.core.progress.said import CountingRobotSides, Reason, SeveralRobotSides
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 import pytest
 
 TIMEOUT = 1.0
-BOTH = '2 robot sides at once: 1, 2'
-ASKING = f'{BOTH}, finding out whether only one of them is alive'
+BOTH = SeveralRobotSides(2, '1, 2')
+ASKING = CountingRobotSides(2, '1, 2')
 
 
 class Commands:
@@ -21,15 +22,15 @@ class Commands:
         self.seq = 0
         self.see(*robots)
 
-    def see(self, *robots: int) -> str:
+    def see(self, *robots: int) -> Reason:
         self.roll.look({robot: str(robot) for robot in robots})
         return self.objection()
 
-    def objection(self, after: float = 0.0) -> str:
+    def objection(self, after: float = 0.0) -> Reason:
         self.now += after
         return self.roll.objection(TIMEOUT, self.now)
 
-    def command(self, answers: int = 1) -> str:
+    def command(self, answers: int = 1) -> Reason:
         self.seq += 1
         self.roll.sent(self.seq, self.now)
         for _ in range(answers):
@@ -98,9 +99,9 @@ def test_so_is_the_next_one() -> None:
     commands.replace_a_dead_one()
     commands.command(answers=0)
     commands.objection(2 * TIMEOUT)
-    assert '3 robot sides' in commands.see(1, 2, 3)
+    assert commands.see(1, 2, 3) == SeveralRobotSides(3, '1, 2, 3')
     assert commands.objection() == ''
-    assert 'finding out' in commands.command()
+    assert commands.command() == CountingRobotSides(3, '1, 2, 3')
     assert commands.objection(TIMEOUT) == '' == commands.command()
 
 
@@ -225,14 +226,14 @@ def test_a_third_one_comes_during_the_roll_call() -> None:
     commands.see(1, 2)
     commands.objection(TIMEOUT)
     commands.command()
-    assert commands.see(1, 2, 3) == '3 robot sides at once: 1, 2, 3' == commands.objection(60.0)
+    assert commands.see(1, 2, 3) == SeveralRobotSides(3, '1, 2, 3') == commands.objection(60.0)
 
 
 def test_two_that_come_at_once_are_not_called() -> None:
     commands = Commands(1)
     commands.command(answers=0)
-    assert '3 robot sides' in commands.see(1, 2, 3)
-    assert '3 robot sides' in commands.objection(60.0)
+    three = SeveralRobotSides(3, '1, 2, 3')
+    assert commands.see(1, 2, 3) == three == commands.objection(60.0)
 
 
 def test_no_robot_is_called_by_a_service() -> None:

@@ -10,7 +10,7 @@ from enum import Enum
 
 from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.said import Because, Reason, Said
+from mnm_ros.core.progress.said import as_said, Because, Idle, Reason
 from transitions import Machine
 
 
@@ -261,5 +261,5 @@ class PausableTask(PhaseMachine, StepTask):
 
     def _say(self, what: str, why: Reason) -> None:
         self.why = why
-        self.reason = Because(what, why) if isinstance(why, Said) else (
-            f'{what}: {why}' if why else what)
+        said = as_said(why)
+        self.reason = Because(what, said) if said else Idle(what) if what else ''

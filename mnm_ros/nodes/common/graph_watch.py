@@ -10,6 +10,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.said import NoPublisher, NoService, NoSubscriber, Reason
 from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from rclpy.duration import Duration
@@ -268,16 +269,16 @@ class GraphWatch:
         return bool(self._home and self._home.ready)
 
     @property
-    def missing(self) -> str:
+    def missing(self) -> Reason:
         """Return what this node needs and no other offers, or empty."""
         if not self.has_partner and self._overheard:
-            return f'no node publishes {self._overheard.topic_name}'
+            return NoPublisher(self._overheard.topic_name)
         if not self.has_partner:
-            return f'no node subscribes to {self._actions.topic_name}'
+            return NoSubscriber(self._actions.topic_name)
         if not self._robots.count:
-            return f'no node publishes {self._states.topic_name}'
+            return NoPublisher(self._states.topic_name)
         if self._home and not self.has_home_service:
-            return f'no node offers {self._home.name}'
+            return NoService(self._home.name)
         return ''
 
     def update(self, now: float | None = None) -> tuple[bool, bool]:

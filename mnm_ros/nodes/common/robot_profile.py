@@ -12,6 +12,16 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.progress.said import (
+    Because,
+    InWords,
+    NoActions,
+    NoActionsYet,
+    NotDescribed,
+    NotDescribedOn,
+    Reason,
+    Said,
+)
 from mnm_ros.core.queries import Phase
 from mnm_ros.core.task.allowance import Allowance, PROBE
 from mnm_ros.nodes.common.callbacks import every
@@ -19,6 +29,7 @@ from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.places.graph_change import GraphChange
 from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
+from mnm_ros.view.sentences import sentence
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
@@ -26,8 +37,6 @@ _TOPIC = 'robot_side'
 _EARLY = 1.0      # s, that a description may arrive before its publisher is seen,
 _LATE = 2.0       # and after that
 _LOOK = 0.1       # s, between two checks whether it has come, and whether a robot side is there
-_REMEDY = ("set the parameter 'actions' of the explorer to their names, in the order of their "
-           'numbers')
 
 
 class DescriptionTopic:
@@ -109,7 +118,7 @@ class RobotProfile:
         """Return where actions may lead, as the robot says that is expected; else nothing."""
         return Declaration() if self.mismatch else self.description.declaration
 
-    def objection(self, now: float) -> str:
+    def objection(self, now: float) -> Reason:
         """Return why the robot must not be driven, or nothing."""
         seen = self._endpoints.ids(now)
         joined, left = seen - self._publishers, self._publishers - seen
@@ -126,7 +135,7 @@ class RobotProfile:
             self._take_soon(self._unread)
         if self.mismatch:
             return self.mismatch
-        return 'it has not said yet what it is' if now < self._wait_until else ''
+        return NotDescribed() if now < self._wait_until else ''
 
     def recall(self, before: RobotDescription) -> None:
         """Take the names that a robot side has published before the node began, if they fit."""
@@ -180,18 +189,20 @@ class AwaitedDescription:
     :param node: the explorer; all that is made here is made by it.
     :param robots: the same, once for each robot, as it has the topics of that robot.
     :param all_set: returns whether what is to be found in it has been set meanwhile.
+    :param language: of ``status``.
     :param begin: called with what the robot side says it is, once that is there, and with what is
         known of no robot side if all is set; returns why it cannot begin, or nothing.
     """
 
     def __init__(self, node: NodeScope, robots: Sequence[NodeScope], all_set: Callable[[], bool],
-                 begin: Callable[[RobotDescription], str]) -> None:
+                 begin: Callable[[RobotDescription], Reason], language: str) -> None:
         self.node = node
+        self._language = language
         self._all_set = all_set
         self._begin = begin
         self._description: RobotDescription | None = None
-        self._wrong = ''
-        self._told = ''
+        self._wrong: Reason = ''
+        self._told: Reason = ''
         self._there_since: float | None = None
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
         self._status = node.create_publisher(String, 'status', messages.LATCHED)
@@ -217,19 +228,21 @@ class AwaitedDescription:
             self._description, self._wrong = None, wrong
         self._tell(self._wrong or self._missing())
 
-    def _missing(self) -> str:
+    def _missing(self) -> Reason:
         now = time.monotonic()
         if not any(map(self.node.count_publishers, self._state_topics)):
             self._there_since = None
-            return f'no node says on {self._topics} which actions there are'
+            return NotDescribedOn(self._topics)
         if self._there_since is None:
             self._there_since = now
         if now < self._there_since + _LATE:
-            return 'it has not said yet which actions it has'
-        return f'it does not say on {self._topics} which actions it has; {_REMEDY}'
+            return NoActionsYet()
+        return NoActions(self._topics)
 
-    def _tell(self, reason: str) -> None:
+    def _tell(self, reason: Reason) -> None:
         if reason != self._told:
             self._told = reason
-            self._status.publish(String(data=f'waiting for the robot: {reason}'))
-            self.node.get_logger().info(f'waiting for the robot: {reason}')
+            said = Because('waiting for the robot', (
+                reason if isinstance(reason, Said) else InWords(reason)))
+            self._status.publish(String(data=sentence(said, language=self._language)))
+            self.node.get_logger().info(sentence(said))

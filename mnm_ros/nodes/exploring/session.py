@@ -26,6 +26,7 @@ from mnm_ros.core.progress.said import (
     LoadedFromDisk,
     NodeDeactivated,
     Reason,
+    ReplayingDisk,
     Restarted,
     TooManyStates,
     WaysClosed,
@@ -132,7 +133,7 @@ class ExplorationSession:
         self._ticks = every(TICK, node, self._guard.while_open(self._tick))
         every(_DIAGNOSTICS, node, self._guard.while_open(self._diagnose))
         if self.exploration_store.waiting:
-            self.exploration.robot_lost('first, what is on the disk is replayed')
+            self.exploration.robot_lost(ReplayingDisk())
         self._follow(self.exploration)
         if not self.exploration_store.waiting:    # else to what is on the disk
             self._declare()

@@ -20,3 +20,4 @@ from mnm_ros.core.progress.said.nodes import *  # noqa: F401, F403
 from mnm_ros.core.progress.said.reasons import *  # noqa: F401, F403
 from mnm_ros.core.progress.said.trust import *  # noqa: F401, F403
 from mnm_ros.core.progress.said.value import *  # noqa: F401, F403
+from mnm_ros.core.progress.said.waiting import *  # noqa: F401, F403

@@ -18,6 +18,13 @@ class Because(Said):
 
 
 @dataclass(frozen=True)
+class Idle(Said):
+    """The exploration does not go on, for no reason that is worth a word; see ``Because``."""
+
+    what: str
+
+
+@dataclass(frozen=True)
 class ExploreCalled(Said):
     """The service ``explore`` was called to pause. ``PausedBy`` says by whom, once it is known."""
 

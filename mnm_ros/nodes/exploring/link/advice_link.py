@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 
 from mnm_ros import messages
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.step_task import StepTask
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.graph_watch import bag_played, GraphWatch
@@ -58,7 +59,7 @@ class AdviceLink(RobotLink):
             self._guard.call(self.loop.on_graph_change, True, True, now)
 
     @property
-    def _objection(self) -> str:
+    def _objection(self) -> Reason:
         """Why nothing is learnt from what the driver does, or empty."""
         return (self.profile.mismatch or self._single.objection(0.0, 0.0)
                 or bag_played(self._robots.tellers.known()))

@@ -7,6 +7,14 @@ from __future__ import annotations
 import math
 
 from mnm_ros import messages
+from mnm_ros.core.progress.said import (
+    CommandedBy,
+    EarlierExplorer,
+    ListeningForExplorers,
+    OtherCommands,
+    Reason,
+    Said,
+)
 from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from std_msgs.msg import Int64
@@ -18,8 +26,8 @@ _YIELD = 2.0      # s, after an answer to another sender's action
 _SILENCE = 10.0   # s without a repeated claim, after which it no longer counts
 _HELD_UP = 1.0    # s without a check, after which claims may be waiting to be heard
 
-LISTENING = 'listening for other explorers'
-_OTHER = 'another explorer, which started earlier, commands it'
+LISTENING = ListeningForExplorers()
+_OTHER = EarlierExplorer()
 
 
 class Arbitration:
@@ -44,7 +52,8 @@ class Arbitration:
         self._heard_at = self._looked_at = now
         self._foreign_until = now
         self._commander = ''    # as the robot side names it
-        self._wait, self._wait_until = LISTENING, math.inf
+        self._wait: Said = LISTENING
+        self._wait_until = math.inf
         self._listen_until = -math.inf    # at the latest
         self._publisher = node.create_publisher(Int64, self._topic, messages.LATCHED)
         node.create_subscription(
@@ -76,7 +85,7 @@ class Arbitration:
         """Record that the robot side takes the commands of another node alone."""
         self._commander, self._foreign_until = commander, now + _YIELD
 
-    def reason_to_yield(self, now: float) -> str:
+    def reason_to_yield(self, now: float) -> Reason:
         """Return why the robot must not be commanded at present, or nothing."""
         if self._wait_until == math.inf and self._node.count_subscribers(self._action):
             self._wait_until = now + _LISTEN
@@ -96,8 +105,7 @@ class Arbitration:
         if now >= self._foreign_until:
             self._commander = ''
             return ''
-        return (f'{self._commander} commands it' if self._commander
-                else f'another node publishes {self._action}')
+        return CommandedBy(self._commander) if self._commander else OtherCommands(self._action)
 
     def _forget_what_is_not_repeated(self, now: float) -> None:
         """Let no claim stand for ever: an explorer repeats its own as long as it is well."""

@@ -12,7 +12,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.progress.said import GoesOn, MaxSteps, Reason
+from mnm_ros.core.progress.said import GoesOn, MaxSteps, NoRobotHome, Reason
 from mnm_ros.core.task.rest_rules import without_charge
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
@@ -77,10 +77,7 @@ class FleetLink(Link):
     @property
     def robots(self) -> Sequence[RobotReport]:
         now = time.monotonic()
-        return [RobotReport(name, member.state, sentence(
-            member.reason, self._links[name].profile.names,
-            self._parameters['language']) or sentence(
-                GoesOn(), language=self._parameters['language']), {
+        return [RobotReport(name, member.state, self._in_words(name, member.reason or GoesOn()), {
             'steps': member.steps,
             'place': '' if member.last_state is None else member.last_state,
             'robot_timeouts': self._links[name].loop.timeouts,
@@ -103,7 +100,7 @@ class FleetLink(Link):
 
     @property
     def faults(self) -> str:
-        return '; '.join(f'{name}: {sentence(member.reason, self._links[name].profile.names)}'
+        return '; '.join(f'{name}: {self._in_words(name, member.reason)}'
                          for name, member in self._members.items()
                          if member.state is RunState.FAULT)
 
@@ -136,8 +133,13 @@ class FleetLink(Link):
                 status = sentence(reason, link.profile.names)
                 self._node.get_logger().info(f'{name}: {status or "exploring"}')
 
-    def missing(self, now: float) -> str:
-        return '; '.join(filter(None, (link.missing(now) for link in self._links.values())))
+    def missing(self, now: float) -> Reason:
+        return '; '.join(self._in_words(name, reason) for name, link in self._links.items()
+                         if (reason := link.missing(now)))
+
+    def _in_words(self, name: str, reason: Reason) -> str:
+        """Return a reason of a robot in the language of the explorer."""
+        return sentence(reason, self._links[name].profile.names, self._parameters['language'])
 
     def announce(self) -> None:
         for link in self._links.values():
@@ -201,7 +203,7 @@ class FleetLink(Link):
         if exploration.state in OVER:
             return
         why = '; '.join(
-            f'{name}: {sentence(member.why, self._links[name].profile.names)}'
+            f'{name}: {self._in_words(name, member.why)}'
             for name, member in members.items() if member.why)
         states = {member.state: member.why for member in reversed(members.values())}
         if self._limits and self._enough(self._limits):
@@ -211,7 +213,7 @@ class FleetLink(Link):
             exploration.robot_answers()
         elif RunState.WAITING_FOR_ROBOT in states:
             exploration.resume()
-            exploration.robot_lost(why or 'no robot has come home yet')
+            exploration.robot_lost(why or NoRobotHome())
         elif RunState.PAUSED in states:
             exploration.pause(states[RunState.PAUSED])
             exploration.explain(states[RunState.PAUSED])

@@ -141,7 +141,7 @@ class GoalDrive:
         if self._leave_at < math.inf:
             self._leave_at = -math.inf
 
-    def yield_robot(self, reason: str, now: float) -> None:
+    def yield_robot(self, reason: Reason, now: float) -> None:
         """Leave the robot alone because of ``reason``, until that is empty; the goal waits."""
         if self._way is not None and self._loop:
             self._loop.yield_robot(reason, now)

@@ -109,7 +109,7 @@ class Link(ABC):
         """Do what can be done while a plan is made: nothing if the loop may not be touched."""
 
     @abstractmethod
-    def missing(self, now: float) -> str:
+    def missing(self, now: float) -> Reason:
         """Return what no node offers although it is needed, or nothing; also during the search."""
 
     def unanswered(self, now: float) -> float:

@@ -95,7 +95,7 @@ class RobotLink(Link):
     def last_seen(self, robot: str = '') -> int | None:
         return self._seen
 
-    def missing(self, now: float) -> str:
+    def missing(self, now: float) -> Reason:
         if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # else it is not asked for
                 or self.standing_by or now < self._looking_since + _FIND):
             return ''

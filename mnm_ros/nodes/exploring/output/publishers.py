@@ -265,11 +265,11 @@ class Publishers:
     def _names(self) -> RobotDescription:
         return self._profile().names
 
-    def _status_of(self, exploration: Exploration, missing: str, language: str) -> str:
+    def _status_of(self, exploration: Exploration, missing: Reason, language: str) -> str:
         """Return what the exploration is doing or why it stopped, a change as its event has it."""
         said = self._events.in_words(exploration.status, self._names, language)
         waits = missing and exploration.phase is Phase.WAITING_FOR_ROBOT
-        return f'{said} ({missing})' if waits else said
+        return f'{said} ({sentence(missing, language=language)})' if waits else said
 
     def _with_closed(self, doing: str, status: Reason, language: str) -> str:
         """Return what it is doing and the closed ways, but for the name of one in ``status``."""
