@@ -25,7 +25,8 @@ How much of a prediction has to be left for a time to go.
 
 Of 12 runs of ``two_rooms``, ``grid_3x3`` and ``moving_wall``, the steps that were really left were
 in the predicted range in 86% to 100% of the checks at which more was left, and else in 53%: at the
-end of a run a half to a third is still predicted.
+end of a run a half to a third is still predicted. The upper end of the range holds to the end: in
+16 runs, with ``shortcut``, at 100% of the late checks of a first hypothesis, 93% of relearning.
 """
 
 SILENCE = 3.0    # s without a heartbeat, of which there are two in a second
@@ -268,9 +269,22 @@ class Telemetry:
         least = 0 if progress.aim == 'check' else SURE * progress.expected
         return left if left > least else None
 
+    def most_steps_left(self) -> int | None:
+        """Return the steps that are left at most, by the predicted range; None if it is over."""
+        progress = self.activity.progress
+        if progress is None or progress.done >= progress.expected:
+            return None
+        return progress.high - progress.done
+
     def seconds_left(self) -> float | None:
         """Return the predicted time to the aim, at least 1 s; None if nothing can be said."""
-        left = self.steps_left()
+        return self._seconds(self.steps_left())
+
+    def most_seconds_left(self) -> float | None:
+        """Return the same of the steps that are left at most."""
+        return self._seconds(self.most_steps_left())
+
+    def _seconds(self, left: int | None) -> float | None:
         if left is None or not self.pace or not self.exploring or self.late and not self.robots:
             return None
         return max(1.0, left / self.pace) if left < _ENDLESS * self.pace else None

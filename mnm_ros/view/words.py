@@ -241,7 +241,9 @@ def to_go(heard: Telemetry, language: str = ENGLISH) -> str:
     seconds = heard.seconds_left()
     aim = phrase_or(f'aims.{found.aim}', language, found.aim)
     if seconds is None:
-        return phrase('figures.done', language, share=share, aim=aim)
+        most = heard.most_seconds_left()
+        return phrase('figures.done', language, share=share, aim=aim) if most is None else phrase(
+            'figures.at_most', language, share=share, aim=aim, left=duration(most, language))
     left = duration(seconds, language) if seconds >= MOMENTS else (
         phrase('figures.a_little', language))
     return joined(phrase('figures.to_go', language, share=share, left=left, aim=aim),

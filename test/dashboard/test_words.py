@@ -42,9 +42,13 @@ def test_what_is_left() -> None:
     assert figures.bar(progressing(3000, '10.0')).share == 1
     assert figures.bar(progressing(0, '1', 'relearning')).text == (
         'about 47 min until the change is relearnt')
-    # At the end of a prediction nothing sensible can be said; a check is not predicted.
+    # At the end of a prediction only the upper end of its range holds; a check is not predicted.
     assert figures.bar(progressing(2000, '10.0')).text == (
-        'hard to say how long to the first hypothesis')
+        'probably less than 5 min to the first hypothesis')
+    assert figures.bar(progressing(2000, '0.0')).text == (
+        'probably less than 3,000 steps to the first hypothesis')
+    assert words.to_go(progressing(2000, '10.0')) == (
+        '70% of first hypothesis, probably less than 5 min to go')
     assert figures.bar(progressing(2000, '10.0', 'check')).text == (
         'about 84 s until all has been checked once more')
     # A prediction of a few seconds may hold for a minute.

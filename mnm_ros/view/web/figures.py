@@ -103,11 +103,13 @@ def bar(heard: Telemetry, language: str = ENGLISH) -> Bar | None:
         return None
     aim = phrase_or(f'until.{progress.aim}', language, phrase(
         'until.other', language, aim=progress.aim))
-    left, seconds = heard.steps_left(), heard.seconds_left()
+    left, seconds, most = heard.steps_left(), heard.seconds_left(), ''
+    if left is None:    # too near to the end to say more
+        left, seconds, most = heard.most_steps_left(), heard.most_seconds_left(), 'most_'
     share = min(1.0, max(0.0, progress.done / progress.expected))
     detail = joined(phrase('bar.detail', language, **asdict(progress)), in_all(heard, language))
-    kind = ('longer' if progress.done >= progress.expected else 'unsure' if left is None else
-            'steps' if seconds is None else 'time' if seconds >= MOMENTS else 'moments')
+    kind = ('longer' if left is None else f'{most}steps' if seconds is None else
+            f'{most}time' if seconds >= MOMENTS else 'moments')
     return Bar(share, phrase(f'bar.{kind}', language, aim=aim, steps=left,
                              time=duration(seconds or 0.0, language)), detail)
 
