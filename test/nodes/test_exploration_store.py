@@ -28,6 +28,7 @@ from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import DiskTooSlow, InWords, NothingKept, NothingSaved
 from mnm_ros.messages import PolicySet
 from mnm_ros.nodes import explorer as explorer_node
 from mnm_ros.nodes.explorer import Explorer
@@ -85,7 +86,7 @@ def store_of(node: MadeUpNode, folder: str, **parameters: object) -> Exploration
 
 def test_nothing_is_saved_without_a_folder() -> None:
     saved, message = store_of(MadeUpNode(), '').save()
-    assert not saved and "'checkpoint_dir' is ''" in message
+    assert not saved and message == NothingSaved(NothingKept())
 
 
 def saved(peer: Peer) -> Path:
@@ -222,7 +223,7 @@ def test_save_waits_for_a_slow_disk_for_less_than_a_heartbeat_may_be_late(
     keeper = keeping(tmp_path, [])
     keeper.exploration.observe(keeper.exploration.next_action(), 0)
     begun = time.monotonic()
-    assert keeper.save() == (False, 'nothing saved: the disk is too slow')
+    assert keeper.save() == (False, NothingSaved(DiskTooSlow()))
     assert soon(time.monotonic() - begun, 0.5)
     gate.set()
     keeper.close()
@@ -400,7 +401,7 @@ def test_a_lock_is_told_when_it_begins_and_when_it_ends(
         steps()
         assert logged == [f'warning: not everything can be kept: {path}: database is locked']
         assert keeper.problem
-        assert keeper.save() == (False, f'nothing saved: {path}: database is locked')
+        assert keeper.save() == (False, NothingSaved(InWords(f'{path}: database is locked')))
     other.rollback()
     other.close()
     for _ in range(2):

@@ -34,6 +34,14 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
+from mnm_ros.core.progress.said import (
+    as_said,
+    DiskTooSlow,
+    NothingKept,
+    NothingSaved,
+    ReadingDisk,
+    Reason,
+)
 from mnm_ros.files import read_own, unread_lines, user_path, write_whole
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
@@ -333,14 +341,14 @@ class ExplorationStore:
         """Whether there is a folder in which anything is kept."""
         return self._store is not None
 
-    def save(self) -> tuple[bool, str]:
+    def save(self) -> tuple[bool, Reason]:
         """Write everything to the disk; return success, and the file or the reason."""
         if self._store is None:
-            return False, "nothing saved: parameter 'checkpoint_dir' is ''"
+            return False, NothingSaved(NothingKept())
         if self.waiting:
-            return False, 'nothing saved: what is on the disk is being read'
+            return False, NothingSaved(ReadingDisk())
         if not self._store.flush(_SLOW):
-            return False, f'nothing saved: {self._store.problem or "the disk is too slow"}'
+            return False, NothingSaved(as_said(self._store.problem) or DiskTooSlow())
         self._refusals = ()
         return True, str(self._store.path)
 

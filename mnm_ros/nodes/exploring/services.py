@@ -42,7 +42,7 @@ class Services:
         self._serve(SetBool, 'explore', self._explore, lambda request: not request.data)
         self._serve(Trigger, 'look', self._look)
         self._serve(Trigger, 'recover', self._recover)
-        self._serve(Trigger, 'save', lambda request: self._session.exploration_store.save())
+        self._serve(Trigger, 'save', self._save)
         self._serve(Trigger, 'load', self._load)
         self._forgetting = False    # whether something is being taken back
         self._forgotten: tuple[tuple[str, str], tuple[bool, str], float] | None = None
@@ -112,6 +112,10 @@ class Services:
             return False, self._words('not_active')
         session.recover()
         return True, self._words('recovering')
+
+    def _save(self, _: Trigger.Request) -> tuple[bool, str]:
+        saved, said = self._session.exploration_store.save()
+        return saved, sentence(said, language=self._language)
 
     def _load(self, _: Trigger.Request) -> tuple[bool, str]:
         session = self._session

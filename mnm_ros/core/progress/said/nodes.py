@@ -34,6 +34,28 @@ class Restarted(Said):
 
 
 @dataclass(frozen=True)
+class NothingSaved(Said):
+    """Nothing was written to the disk, and why."""
+
+    said: Nested
+
+
+@dataclass(frozen=True)
+class NothingKept(Said):
+    """The explorer has no folder in which it keeps anything."""
+
+
+@dataclass(frozen=True)
+class ReadingDisk(Said):
+    """What is on the disk is being read, so nothing is written."""
+
+
+@dataclass(frozen=True)
+class DiskTooSlow(Said):
+    """The disk has not written in time."""
+
+
+@dataclass(frozen=True)
 class NothingDeclared(Said):
     """No declaration holds any more."""
 
