@@ -22,7 +22,7 @@ from arguments import Arguments
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.nodes.exploring.output.markers import Markers
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.shapes import Caption
 from rclpy.serialization import serialize_message
 from visualization_msgs.msg import MarkerArray
@@ -69,7 +69,7 @@ class Grid:
 
 
 def _draw(grid: Grid, markers: Markers,
-          description: RobotDescription | None) -> MarkerArray | None:
+          description: RobotDescription) -> MarkerArray | None:
     grid.walk(200)
     return markers.draw(grid.knowledge, description, Caption(0, 'checking'))
 
@@ -94,7 +94,7 @@ def main() -> int:
           f'{"ms":>7} {"share":>6}')
     for name, description in (
             ('given', RobotDescription(('e', 'n', 'w', 's'), 0, 'map', {}, positions)),
-            ('laid out', None)):
+            ('laid out', UNDESCRIBED)):
         grid, markers = Grid(arguments.states), Markers()
         draw = partial(_draw, grid, markers, description)
         for _ in range(10):    # a layout settles
