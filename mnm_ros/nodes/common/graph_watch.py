@@ -10,7 +10,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.said import NoPublisher, NoService, NoSubscriber, Reason
+from mnm_ros.core.progress.said import BagPlayed, NoPublisher, NoService, NoSubscriber, Reason
 from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from rclpy.duration import Duration
@@ -45,10 +45,10 @@ def known_name(endpoint: TopicEndpointInfo) -> str:
             else full_name(endpoint))
 
 
-def bag_played(endpoints: Iterable[TopicEndpointInfo]) -> str:
-    """Return why what comes from these publishers may be old: one plays a bag; or nothing."""
+def bag_played(endpoints: Iterable[TopicEndpointInfo]) -> BagPlayed | None:
+    """Return why what comes from these publishers may be old: one plays a bag; or None."""
     players = sorted({full_name(each) for each in endpoints if _PLAYER in each.node_name})
-    return f'{", ".join(players)} plays a bag' if players else ''
+    return BagPlayed(', '.join(players)) if players else None
 
 
 def apart(endpoints: Iterable[TopicEndpointInfo],

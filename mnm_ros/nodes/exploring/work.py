@@ -27,6 +27,7 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.exchange import REPORT
+from mnm_ros.view.sentences import sentence
 from std_msgs.msg import Int64MultiArray
 
 _WAITING = 1000    # executions that wait for the end of a plan: none is lost for when it came
@@ -82,7 +83,8 @@ class WorkTopic:
                                'seen the robot arrive')
         names = sorted(set(map(full_name, senders)))
         if played := bag_played(senders):
-            raise MessageError(f'{played}, expected nodes alone that see the robot arrive now')
+            raise MessageError(f'{sentence(played)}, expected nodes alone that see the robot '
+                               'arrive now')
         commanding = {*names} & {*map(full_name, self._commanders.known())}
         if commanding:    # of several, it cannot be known which one has sent the message
             raise MessageError(f'{", ".join(sorted(commanding))} commands the robot, expected a '

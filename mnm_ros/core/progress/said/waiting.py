@@ -101,6 +101,13 @@ class OtherCommands(Said):
 
 
 @dataclass(frozen=True)
+class BagPlayed(Said):
+    """These nodes play a bag on a topic of the robot, whose messages may be old."""
+
+    nodes: str
+
+
+@dataclass(frozen=True)
 class NoPublisher(Said):
     """No node publishes this topic, which is needed."""
 

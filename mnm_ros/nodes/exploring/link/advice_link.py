@@ -62,7 +62,7 @@ class AdviceLink(RobotLink):
     def _objection(self) -> Reason:
         """Why nothing is learnt from what the driver does, or empty."""
         return (self.profile.mismatch or self._single.objection(0.0, 0.0)
-                or bag_played(self._robots.tellers.known()))
+                or bag_played(self._robots.tellers.known()) or '')
 
     def _advise(self, seq: int, action: int) -> None:
         if not self._objection:
