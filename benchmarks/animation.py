@@ -4,7 +4,8 @@
 Draws an exploration as a moving picture, docs/figures/exploration.gif.
 
 A flat with a map is explored, a door closes, and the robot finds a way round. Nothing in it is
-staged but the moment at which the door closes: some time after the first hypothesis.
+staged but the moment at which the door closes: some time after the first hypothesis. To explore
+and draw takes some minutes.
 """
 
 from __future__ import annotations

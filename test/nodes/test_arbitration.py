@@ -7,12 +7,13 @@ from __future__ import annotations
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+from mnm_ros.core.progress.said import EarlierExplorer, ListeningForExplorers, Reason
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration
 import pytest
 from std_msgs.msg import Int64
 
-OTHER = 'another explorer, which started earlier, commands it'
-LISTENING = 'listening for other explorers'
+OTHER = EarlierExplorer()
+LISTENING = ListeningForExplorers()
 
 
 class Graph:
@@ -117,7 +118,7 @@ def test_what_cannot_be_the_time_of_a_start_is_no_claim(number: int) -> None:
         f'{number} on /action/driver ignored, expected the time of a start in ns, above 0']
 
 
-def looked(claim: Arbitration, begin: int, end: int) -> str:
+def looked(claim: Arbitration, begin: int, end: int) -> Reason:
     """Return the last reason to yield of those from begin to end, in tenths of a second."""
     return [claim.reason_to_yield(tenth / 10) for tenth in range(begin, end)][-1]
 

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from types import SimpleNamespace
 
 from mnm_ros import messages
+from mnm_ros.core.progress.said import NoSubscriber
 from mnm_ros.nodes.common.graph_watch import Endpoints, GraphWatch, identities
 from node_processes import Peer
 import pytest
@@ -86,7 +87,7 @@ def test_who_takes_the_place_of_another_is_new(peer: Peer, node: Node) -> None:
     actions = node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     states = node.create_subscription(Int64MultiArray, 'state', print, messages.STEP)
     watch = GraphWatch(node, actions, states, None)
-    assert watch.update() == (False, False) and watch.missing == 'no node subscribes to /action'
+    assert watch.update() == (False, False) and watch.missing == NoSubscriber('/action')
     robot = Robot(peer.node)
     peer.wait_for(lambda: not watch.missing, 'the robot')
     assert watch.update() == (True, False) and watch.update() == (False, False)

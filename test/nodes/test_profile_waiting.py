@@ -8,12 +8,13 @@ from contextlib import nullcontext
 import time
 from types import SimpleNamespace
 
+from mnm_ros.core.progress.said import NotDescribed
 from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, PROBE
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.robot_description import UNDESCRIBED
 from std_msgs.msg import String
 
-WAITING = 'it has not said yet what it is'
+WAITING = NotDescribed()
 
 
 class Graph:
