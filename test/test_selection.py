@@ -101,14 +101,14 @@ def test_costs_are_recorded(tmp_path: Path) -> None:
 import time, pytest
 @pytest.mark.parametrize('case', [1, 2])
 def test_it(case):
-    end = time.process_time() + 0.4
+    end = time.process_time() + 0.8
     while time.process_time() < end:
         pass
 def test_nothing(): pass
 """
     printed(tmp_path, {'core/test_a.py': code}, 2, '--record-costs')
     (name, seconds), = tiers.recorded(tmp_path / 'test' / 'costs.json').functions.items()
-    assert name == 'core/test_a.py::test_it' and 0.8 <= seconds < 8
+    assert name == 'core/test_a.py::test_it' and 0.3 <= seconds < 8
 
 
 @pytest.mark.parametrize('part', strength(

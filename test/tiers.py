@@ -12,10 +12,11 @@ The three tiers of the tests, and what each test function has cost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import json
 import os
 from pathlib import Path
+import time
 from typing import NamedTuple, TypeVar
 
 import pytest
@@ -34,6 +35,7 @@ LONG = 15.0
 """Wall time in s from which on a file is begun before all others, the longest first."""
 
 _KEPT = 0.3    # s; what costs less is not recorded
+_WORK = 20_000_000    # rounds of a loop: 0.5 s on a quick machine that does nothing else
 _ALL = 'MNM_TEST_ALL'    # of the environment, so that programs started by a test know it, too
 
 
@@ -60,7 +62,7 @@ def thorough(shown_by: str) -> pytest.MarkDecorator:
 
 class Costs(NamedTuple):
     """
-    What a run has cost.
+    What a run has cost, in seconds of a quick machine.
 
     :ivar functions: CPU time in s by ``folder/test_file.py::test_function``, all cases together.
     :ivar files: wall time in s by ``folder/test_file.py``, with the waiting.
@@ -71,12 +73,27 @@ class Costs(NamedTuple):
 
     def keep(self) -> None:
         """Write what is worth it, the most expensive first."""
+        slow = slowness(time.process_time)
+
         def worth(costs: Mapping[str, float], least: float) -> dict[str, float]:
-            return {name: round(cost, 1) for name, cost in sorted(
-                costs.items(), key=lambda item: (-round(item[1], 1), item[0])) if cost >= least}
+            scaled = {name: round(cost / slow, 1) for name, cost in costs.items()}
+            return {name: cost for name, cost in sorted(
+                scaled.items(), key=lambda item: (-item[1], item[0])) if cost >= least}
         COSTS.write_text(json.dumps({
             'functions': worth(self.functions, _KEPT), 'files': worth(self.files, LONG)},
             indent=1) + '\n', encoding='utf-8')
+
+
+def slowness(clock: Callable[[], float] = time.monotonic) -> float:
+    """
+    Return how many times as long as on a quick machine computing takes here, at least 1.
+
+    :param clock: by which the time is taken, in s; by default, who is busy counts, too.
+    """
+    begun = clock()
+    for _ in range(_WORK):
+        pass
+    return max(1.0, (clock() - begun) / 0.5)
 
 
 def recorded(path: Path = COSTS) -> Costs:

@@ -31,6 +31,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64MultiArray
+from tiers import slowness
 
 try:
     from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: F401, TID251
@@ -47,7 +48,6 @@ ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}    # of each node; others would only 
 _PYTHONPATH = os.environ.get('PYTHONPATH', '')    # before a test adds folders
 _ANCHOR = 'tests_'
 _QUIET = 1.0      # s, for what has ended to be gone from the graph
-_WORK = 20_000_000    # rounds of a loop: 0.5 s on a quick machine that does nothing else
 _LOST = 20.0      # s, after which a request, or its response, must have got lost
 _MOMENT = 3.0     # s, for nodes to end by themselves; the graph shows one that is killed for 20 s
 
@@ -137,15 +137,7 @@ def _said() -> str:
 
 def soon(seconds: float, limit: float) -> bool:
     """Say whether something was quick enough for a machine that is as busy as this one now."""
-    return seconds < limit or seconds < limit * _slowness()
-
-
-def _slowness() -> float:
-    """Return how many times as long as on a quick machine computing takes here, at least 1."""
-    begun = time.monotonic()
-    for _ in range(_WORK):
-        pass
-    return max(1.0, (time.monotonic() - begun) / 0.5)
+    return seconds < limit or seconds < limit * slowness()
 
 
 class _Server:
