@@ -19,7 +19,7 @@ from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import Terrain
 from mnm_ros.parameters import Parameters
 from mnm_ros.places.drives import EdgeMove, RouteHome, Routes, Stay
-from mnm_ros.places.on_map import check_on_map, off_told, places_off
+from mnm_ros.places.on_map import check_on_map, off_remark, off_told, places_off
 from mnm_ros.places.zones import declaration_of, describe, ZonePlace, Zones
 from mnm_ros.plan.floor_plan import Plan, walls
 from mnm_ros.robot_description import RobotDescription
@@ -110,8 +110,7 @@ class RouteDriver(MobileDriver):
         off = places_off(self._graph, map_)
         if off and off != self._off:
             name = _LIVE if self._plan is None else self._plan.path
-            self.get_logger().warning(f'{off_told(self._graph, off, name)}; expected a free cell '
-                                      'at each place')
+            self.get_logger().warning(off_remark(self._graph, off, name))
         self._off = off
         changed = self._routes.read(map_, self._given['robot_radius'])
         if changed:

@@ -38,6 +38,11 @@ def off_told(graph: PlaceGraph, off: frozenset[int], map_name: object,
             f'{graph.path}: {listed(names, _NAMED)}')
 
 
+def off_remark(graph: PlaceGraph, off: frozenset[int], map_name: object) -> str:
+    """Return the same, home among them or not, as a remark on a map that is taken."""
+    return f'{off_told(graph, off, map_name)}; expected a free cell at each place'
+
+
 def check_on_map(graph: PlaceGraph, home: int, map_: Map, map_name: object) -> tuple[str, ...]:
     """
     Check a graph by which a robot will drive; return what a person should know, as sentences.
@@ -46,10 +51,9 @@ def check_on_map(graph: PlaceGraph, home: int, map_: Map, map_name: object) -> t
     :raises FileError: as ``check_frame``, or if home lies in no free cell: RESET cannot end there.
     """
     off = check_frame(graph, home, map_, map_name)
-    text = off_told(graph, off, map_name, home)
     if home in off:
-        raise FileError(f'{text}; {_MADE_ON}')
-    return (f'{text}; expected a free cell at each place',) if off else ()
+        raise FileError(f'{off_told(graph, off, map_name, home)}; {_MADE_ON}')
+    return (off_remark(graph, off, map_name),) if off else ()
 
 
 def check_frame(

@@ -13,8 +13,8 @@ import time
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.progress.said import (
+    as_said,
     Because,
-    InWords,
     NoActions,
     NoActionsYet,
     NotDescribed,
@@ -202,7 +202,7 @@ class AwaitedDescription:
         self._begin = begin
         self._description: RobotDescription | None = None
         self._wrong: Reason = ''
-        self._told: Reason = ''
+        self._told: Said | None = None
         self._there_since: float | None = None
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
         self._status = node.create_publisher(String, 'status', messages.LATCHED)
@@ -240,9 +240,9 @@ class AwaitedDescription:
         return NoActions(self._topics)
 
     def _tell(self, reason: Reason) -> None:
-        if reason != self._told:
-            self._told = reason
-            said = Because('waiting for the robot', (
-                reason if isinstance(reason, Said) else InWords(reason)))
-            self._status.publish(String(data=sentence(said, language=self._language)))
-            self.node.get_logger().info(sentence(said))
+        said = as_said(reason)
+        if said is not None and said != self._told:
+            self._told = said
+            waiting = Because('waiting for the robot', said)
+            self._status.publish(String(data=sentence(waiting, language=self._language)))
+            self.node.get_logger().info(sentence(waiting))
