@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Copies of an exploration that is made once, for all tests of a file that begin with it.
-
-A copy must not be asked for predictions after a change: its log tells the original of the change.
-"""
+"""Copies of an exploration that is made once, for all tests of a file that begin with it."""
 
 from __future__ import annotations
 

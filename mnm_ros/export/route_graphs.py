@@ -3,12 +3,11 @@
 """
 The knowledge as a graph of places, for programs that plan routes over one.
 
-A node is a known state with a place; the edges are those of
-``mnm_ros/core/knowledge/direct_edges.py``, of ``class`` ``policy`` where a policy plays the
-action on its way from home, else ``tested``. ``expected_steps`` are the executions for each
-arrival, and ``expected_seconds`` what these take if each is as long as a step usually is on the
-way from home to its end. What is proven is of ways from home, and stands at the nodes:
-``at_most_steps``.
+A node is a known state with a place; the edges are those of ``mnm_ros/export/direct_edges.py``, of
+``class`` ``policy`` where a policy plays the action on its way from home, else ``tested``.
+``expected_steps`` are the executions for each arrival, and ``expected_seconds`` what these take if
+each is as long as a step usually is on the way from home to its end. What is proven is of ways
+from home, and stands at the nodes: ``at_most_steps``.
 
 - ``nav2_route``: GeoJSON for nav2's route server, as
   ``nav2_route/src/plugins/graph_file_loaders/geojson_graph_file_loader.cpp`` in

@@ -93,7 +93,7 @@ def test_a_fleet_goes_on_where_it_was(
     again = explorer(**given)
     peer.wait_for(lambda: len(policies) > heard, 'what was known')
     assert 'going on from' in again.output
-    peer.wait_for(lambda: min(map(reports.steps, ('r1', 'r2'))) > 30, 'that both are told of')
+    peer.wait_for(lambda: min(map(reports.steps, ('r1', 'r2'))) > 30, 'reports of both')
     # More steps than this number have been taken long since, unless all is tested.
     assert peer.set_parameter('explorer', 'max_steps', strength(100, 6000)).successful
     phase = peer.listen(String, 'phase')

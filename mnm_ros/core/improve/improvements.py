@@ -120,11 +120,11 @@ class Improvements(BackgroundTask):
     def proven(self) -> Mapping[int, NearlyBest]:
         return self._proven
 
-    def heed(self, held: Revisions, anew: bool = False) -> None:
+    def heed(self, held: Revisions, redeclared: bool = False) -> None:
         """Report the policies that are no longer proven to be nearly the best."""
         if not self.wanted:
             return
-        fallen = self.fall(held.policies[0].states, _closed(held), held.parts.reach, anew)
+        fallen = self.fall(held.policies[0].states, _closed(held), held.parts.reach, redeclared)
         if fallen:
             held.round.log.tell(ToImproveAgain(held.round.number, tuple(fallen)))
 
@@ -149,17 +149,17 @@ class Improvements(BackgroundTask):
                             BetterProvenNearlyBest(*proven, found.before))
 
     def fall(self, states: Sequence[int], closed: Collection[Pair], reach: Reach,
-             anew: bool = False) -> list[int]:
+             again: bool = False) -> list[int]:
         """
         Begin again if what the proofs rest on is another than it was.
 
         :param states: that are known.
         :param closed: pairs that are not tried.
-        :param anew: whether it is another one in any case.
+        :param again: whether it is another one in any case.
         :returns: The targets that were proven, or were about to be.
         """
         era = (reach.begun, tuple(closed), tuple(states))
-        if era == self._era and not anew:
+        if era == self._era and not again:
             return []
         fallen = [*self._proven, *([] if self.target is None else [self.target])]
         self._era, self.target, self._walk, self._least = era, None, None, {}

@@ -39,11 +39,11 @@ class BackgroundTask(ABC):
         """Return what is proven of policies of the hypothesis, by target."""
 
     @abstractmethod
-    def heed(self, held: Revisions, anew: bool = False) -> None:
+    def heed(self, held: Revisions, redeclared: bool = False) -> None:
         """
         React to a step of the phase.
 
-        :param anew: whether the declaration has changed.
+        :param redeclared: whether the declaration has changed.
         """
 
     @abstractmethod

@@ -210,7 +210,7 @@ class WatchPhase(CheckingPhase):
     def support_changed(self, pairs: Collection[Pair]) -> None:
         self.doubts.support_changed(pairs, self.policies)
         super().support_changed(pairs)
-        self._tell_background(anew=True)
+        self._tell_background(redeclared=True)
 
     def heed(self, directives: Directives, wish: Wish) -> None:
         if isinstance(wish, Prefer):
@@ -365,9 +365,9 @@ class WatchPhase(CheckingPhase):
         if not goes_on or not self._at_rest or ahead in self._pairs.stopping:
             self._begin_quantum()
 
-    def _tell_background(self, anew: bool = False) -> None:
+    def _tell_background(self, redeclared: bool = False) -> None:
         if self._background:
-            self._background.heed(self.revisions, anew)
+            self._background.heed(self.revisions, redeclared)
 
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
