@@ -24,19 +24,22 @@ from mnm_ros.core import (
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco, DiscoPhase
 from mnm_ros.core.presets import new_mnm, TRIES, Value
-from mnm_ros.simulation.cmp import Outcomes, support, TableCmp
+from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES, Outcomes, support, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
+from small_worlds import scenario_of
 from tiers import strength, thorough
 from transitions import MachineError
 
 DELTA = 0.1
 # By chance a true promise fails its test once in a thousand.
 SIGNIFICANCE = 1e-3
-GRID, CORRIDOR = load('grid_3x3'), load('corridor')
+GRID = strength(scenario_of(grid_cmp(['S..', '...'], 0.1, tuple(GRID_MOVES))), load('grid_3x3'))
+STATES = strength(6, 9)
+CORRIDOR = load('corridor')
 
 
 def disco(problem: Problem, home: int = 0, seed: int = 0, preset: str = 'onboard',
@@ -46,7 +49,7 @@ def disco(problem: Problem, home: int = 0, seed: int = 0, preset: str = 'onboard
 
 def random_scenario(rng: np.random.Generator, sure: bool) -> Scenario:
     """Return five states or more in random order, with loops, traps and rare outcomes."""
-    states, actions = int(rng.integers(5, strength(7, 13))), int(rng.integers(2, 4))
+    states, actions = int(rng.integers(5, strength(6, 13))), int(rng.integers(2, 4))
     table: dict[tuple[int, int], Outcomes] = {}
     for state in range(states):
         for action in range(actions):
@@ -63,9 +66,10 @@ _FINDS = 'core/test_disco.py::test_mnm_finds_a_hypothesis_with_it'
 
 
 @pytest.mark.parametrize(('radius', 'epsilon', 'sure'), [
-    (1.0, 1.0, False), (1.0, 1.0, True), (4.0, 1.0, False), (2.5, 0.5, True),
+    (1.0, 1.0, False), (4.0, 1.0, False), (2.5, 0.5, True),
     *(pytest.param(*case, marks=thorough(_ENDS)) for case in (
-        (2.5, 0.5, False), (4.0, 1.0, True), (3.0, 3.0, False), (3.0, 3.0, True)))])
+        (1.0, 1.0, True), (2.5, 0.5, False), (4.0, 1.0, True), (3.0, 3.0, False),
+        (3.0, 3.0, True)))])
 def test_it_ends_on_random_cmps_and_keeps_the_promise(
         radius: float, epsilon: float, sure: bool) -> None:
     runs, broken = 4, []
@@ -99,7 +103,7 @@ def test_ruling_out_begins_anew_once_when_all_that_is_near_was_tried(mapped: boo
         assert not EmpiricalModel.for_ruling_out(base._rows, states).visits.any()
     planner.give = noted    # type: ignore[method-assign]
     finish(base, simulator, 20_000)
-    assert [*map(sorted, given)] == [] if mapped else [sorted(range(9))]
+    assert [*map(sorted, given)] == [] if mapped else [sorted(range(STATES))]
     assert judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok
 
 
@@ -174,7 +178,7 @@ def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
     assert machine.hypothesis is not None
     assert judge(simulator.cmp, machine.hypothesis, 4.0, 1.0).ok
     found = machine.hypothesis
-    for _ in range(strength(1_000, 5_000)):
+    for _ in range(strength(300, 5_000)):
         action = machine.next_action()
         machine.observe(action, simulator.step(action))
     assert machine.round == 1 and machine.hypothesis is not None
@@ -183,7 +187,9 @@ def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
 
 @pytest.mark.parametrize(('preset', 'options'), [
     ('onboard', {'evaluation': 'monte_carlo', 'checks': 'hoeffding', 'stream_data': 'own'}),
-    ('paper', {'optimism': 'kl'}), ('paper', {'optimism': 'kl', 'accuracy_divisor': 2.0})])
+    ('paper', {'optimism': 'kl'}), pytest.param(
+        'paper', {'optimism': 'kl', 'accuracy_divisor': 2.0},
+        marks=thorough('core/test_disco.py::test_it_runs_with_the_other_parts'))])
 def test_it_runs_with_the_other_parts(preset: str, options: dict[str, Value]) -> None:
     base = disco(Problem(2, 3.0, 1.0, DELTA), preset=preset, **options)
     simulator = Simulator(CORRIDOR, 0)
@@ -203,7 +209,8 @@ LEAVING: dict[tuple[int, int], Outcomes] = {
     pytest.param(LEAVING, 12.5, 0.1, 250_000, id='most attempts leave', marks=thorough(
         'core/test_disco.py::test_it_ends_where_states_are_hard_to_certify')),
     pytest.param({(0, 0): ((1, 2 / 3), (0, 1 / 3))}, 1.5, 0.1, 20_000, id='a coin'),
-    pytest.param({(0, 0): ((1, 0.4), (2, 0.4), (0, 0.2))}, 2.5, 0.5, 20_000, id='two goals')])
+    pytest.param({(0, 0): ((1, 0.4), (2, 0.4), (0, 0.2))}, 2.5, 0.5, 20_000, id='two goals',
+                 marks=thorough('core/test_disco.py::test_it_ends_where_states_are_hard_to_certify'))])
 def test_it_ends_where_states_are_hard_to_certify(
         table: dict[tuple[int, int], Outcomes], radius: float, epsilon: float, most: int) -> None:
     scenario = Scenario('hard', ('on',), 0, (Setting(TableCmp(0, 1, table), None),), Path())

@@ -29,10 +29,10 @@ from small_worlds import row, scenario_of
 from tiers import strength
 
 TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
-SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))
+SETTINGS = settings(Problem(len(TWO_ROOMS.actions), strength(2.0, 4.0), 1.0, 0.1))
 
-BEGUN = strength(250, 1000)    # steps after which something happens
-BUILDING = 800    # steps, after which the first hypothesis is still to come
+BEGUN = strength(150, 1000)    # steps after which something happens
+BUILDING = strength(250, 800)    # steps, after which the first hypothesis is still to come
 
 
 def started() -> tuple[Exploration, Simulator]:
@@ -158,7 +158,7 @@ def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
         assert exploration.homing.misses_in_a_row == exploration.homing.misses == misses
         assert exploration.diagnostics()['reset_misses'] == misses
     assert exploration.counts[3, RESET][7] == exploration.counts[7, RESET][7] == 1
-    states = drive(exploration, simulator, strength(200, 500))
+    states = drive(exploration, simulator, strength(100, 500))
     assert states == drive(twin, other, len(states))    # the algorithm has not noticed
     assert exploration.homing.misses_in_a_row == 0 and exploration.homing.misses == 2
 
@@ -314,8 +314,8 @@ def test_the_numbers_of_states_stand_for_nothing(options: dict[str, Value]) -> N
         exploration = Exploration(settings(problem, overrides=options))
         simulator = Simulator(WHEEL)
         played.append([])
-        for step in range(strength(400, 2000)):
-            if step == strength(250, 1000):
+        for step in range(strength(300, 2000)):
+            if step == strength(180, 1000):
                 simulator.change()
             action = exploration.next_action()
             played[-1].append(action)

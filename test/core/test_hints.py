@@ -14,13 +14,13 @@ from mnm_ros.core.progress.said import Hinted, HintRaised, HintWithdrawn, NotPro
 import numpy as np
 import pytest
 from scripted import decided, HOME
-from test_trust import Run, targets
+from test_trust import RADIUS, Run, targets
 from test_watch_changes import teachable
 from test_watch_phase import known, run, Script, World
 from tiers import strength
 
 PAIR = (3, 1)
-LONGEST = strength(100, 300)    # executions of a pair for which hints at rest are worked out
+LONGEST = strength(70, 300)    # executions of a pair for which hints at rest are worked out
 
 
 class Pairs:
@@ -113,7 +113,7 @@ def test_at_rest_one_pair_in_a_hundred_is_ever_suspected_after_few_executions() 
 
 def test_at_rest_hints_come_as_rarely_as_worked_out() -> None:
     """With all that a pair may do, withdrawals included, where hints are least rare."""
-    pairs, executions, wrong = strength(3000, 8000), 60, []
+    pairs, executions, wrong = strength(1200, 8000), 60, []
     for seed in range(pairs):
         rng = np.random.default_rng(seed)
         pair, fails = Pairs(0, 0), rng.choice([0.2, 0.3, 0.4])
@@ -152,9 +152,9 @@ def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() ->
 
 
 def test_policies_behind_a_door_are_doubted_within_an_attempt() -> None:
-    exploring = Run('two_rooms', 0)
+    exploring = Run('two_rooms', 0, strength(2.0, RADIUS))
     exploring.until_hypothesis(every=10 ** 6)
-    for _ in range(strength(200, 1000)):
+    for _ in range(strength(150, 1000)):
         exploring.step()
     assert not targets(exploring.exploration.trust(), Trust.DOUBTED)
     exploring.simulator.change()

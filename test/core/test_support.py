@@ -126,7 +126,7 @@ def test_what_is_false_is_told_and_widened_and_the_rest_stays_right() -> None:
 
 
 @pytest.mark.parametrize(('base', 'steps'), [
-    ('disco', strength(800, 3000)), ('ucb_explore', strength(2200, 3000))])
+    ('disco', strength(400, 3000)), ('ucb_explore', strength(2200, 3000))])
 def test_what_leads_nowhere_is_never_commanded(base: str, steps: int) -> None:
     """State 4, in the middle, must not be left to the east, nor state 1 to the south."""
     kept_out = {(4, 0), (1, 2)}
@@ -169,7 +169,7 @@ def test_what_is_forbidden_again_and_again_is_neither_commanded_nor_published(ba
     for seed in range(strength(1, 2)):
         run, rng = Run({}, seed, base=base), np.random.default_rng(seed)
         exploration, kept_out = run.exploration, {(-1, 0)}
-        for number in range(strength(400, 800)):
+        for number in range(strength(240, 800)):
             here = exploration.last_state
             assert (here, run.step()) not in kept_out, (seed, number)
             if number % 80 == 79:
@@ -222,7 +222,7 @@ def test_a_declaration_in_the_middle_counts_from_then_on() -> None:
                   for state in (0,) if policy.actions[0][policy.states.index(state)] != RESET)
     run.exploration.declare(Declaration({**lists, 0: tuple(
         () if (0, action) == played else ends for action, ends in enumerate(lists[0]))}))
-    for _ in range(strength(400, 2000)):
+    for _ in range(strength(200, 2000)):
         here = run.exploration.last_state
         assert (here, run.step()) != played
     with pytest.raises(ValueError, match='state 0 has 1 lists, expected 4'):
@@ -238,7 +238,7 @@ def test_what_is_declared_and_widened_is_part_of_a_resume_point(after: str) -> N
     run.until(lambda: run.exploration.can_snapshot)
     point = json.loads(json.dumps(run.exploration.to_state()))
     again = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
-    for _ in range(strength(100, 1500)):
+    for _ in range(strength(50, 1500)):
         action = run.step()
         assert again.next_action() == action
         again.observe(action, run.taken[-1].input.state)

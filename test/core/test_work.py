@@ -35,11 +35,13 @@ from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
+from small_worlds import closing_row
 from tiers import strength, thorough
 
 TWO_ROOMS = load('two_rooms')
 WORLD = strength(load('corridor'), TWO_ROOMS)
-KNOWN_BY = strength(400, 4000)    # steps, after which there is a hypothesis of it
+CLOSING = strength(closing_row(), TWO_ROOMS)
+KNOWN_BY = strength(260, 4000)    # steps, after which there is a hypothesis of it
 UCB: dict[str, Value] = {'base': 'ucb_explore'}
 Choose = Callable[[int], int]
 
@@ -99,9 +101,9 @@ class Flat:
 
 @pytest.mark.parametrize('options', [{}, UCB])
 def test_it_counts_in_every_phase(options: dict[str, Value]) -> None:
-    flat = Flat(options=options)
+    flat = Flat(WORLD, options=options)
     flat.work(3)    # before home is known
-    flat.until(lambda: flat.checking, 30)
+    flat.until(lambda: flat.checking, strength(40, 30))
     assert judge(flat.simulator.cmp, flat.exploration.hypothesis, 4.0, 1.0).ok
     met = set[Phase]()
     while len(met) < 2:
@@ -140,7 +142,7 @@ def test_a_replay_and_a_resume_point_lead_to_the_same_place(
     assert again.to_state() == point
     others = (again, Exploration(flat.settings, 0, point))
     assert {other.work for other in others} == {40}
-    for step in range(strength(150, 1500)):
+    for step in range(strength(100, 1500)):
         action = exploration.next_action()
         assert [other.next_action() for other in others] == [action] * 2, step
         state = flat.simulator.step(action)
@@ -153,13 +155,13 @@ def test_a_replay_and_a_resume_point_lead_to_the_same_place(
              'core/test_progress_estimator.py::test_the_story_of_a_change'))])
 def test_a_change_met_at_work_is_noticed(options: dict[str, Value]) -> None:
     """The door closes, and exploration, which stands still, hears of it from others alone."""
-    flat = Flat(options=options)
+    flat = Flat(CLOSING, options=options)
     flat.until(lambda: flat.checking, 0)
-    flat.explore(500)
+    flat.explore(strength(200, 500))
     exploration, before = flat.exploration, flat.simulator.cmp
     flat.simulator.change()
     door = next((state, action) for state in exploration.hypothesis.targets
-                for action in range(len(TWO_ROOMS.actions))
+                for action in range(len(CLOSING.actions))
                 if before.transitions(state, action) != flat.simulator.cmp.transitions(
                     state, action))
     for _ in range(200):
@@ -191,7 +193,7 @@ def test_what_comes_while_an_action_is_open_leaves_it_open(after: int) -> None:
     exploration.observe_work(WORLD.start, 0, WORLD.start)
     assert flat.inputs[-1] == WorkObservation(WORLD.start, 0, WORLD.start, asked)
     assert (exploration.next_action(), exploration.last_state) == (asked, here)
-    flat.explore(strength(200, 1000))
+    flat.explore(strength(100, 1000))
 
 
 def test_a_step_that_was_broken_off_makes_certificates_dearer_and_is_no_transition() -> None:
