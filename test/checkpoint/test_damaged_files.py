@@ -30,6 +30,7 @@ from mnm_ros.core.inputs import Observation
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 import pytest
+from tiers import thorough
 
 
 def scribble(path: Path) -> None:
@@ -38,16 +39,22 @@ def scribble(path: Path) -> None:
     path.write_bytes(bytes(data))
 
 
+_SET_ASIDE = (
+    'checkpoint/test_damaged_files.py::'
+    'test_a_damaged_file_is_set_aside_and_the_older_generation_taken')
+
+
 @pytest.mark.parametrize(('damage', 'reason'), [
     (truncate, 'cannot be read'),
-    (scribble, 'cannot be read'),
-    (lambda path: path.write_bytes(b''), 'cannot be read'),
+    *(pytest.param(damage, 'cannot be read', marks=thorough(_SET_ASIDE)) for damage in (
+        scribble, lambda path: path.write_bytes(b''))),
     (lambda path: path.write_text('not a database'), 'cannot be read'),
     (run_sql("UPDATE meta SET value = '0' WHERE key = 'format'"), "format '0', expected 1"),
     (run_sql("UPDATE meta SET value = replace(value, '1', '2') WHERE key = 'point'"), 'SHA-256'),
     (run_sql("DELETE FROM meta WHERE key = 'identity'"), 'is damaged'),
     (run_sql('UPDATE inputs SET state = state + 1 WHERE number % 7 = 0'), 'its checksum'),
-    (run_sql('DELETE FROM inputs WHERE number % 7 = 0'), 'its checksum'),
+    pytest.param(run_sql('DELETE FROM inputs WHERE number % 7 = 0'), 'its checksum',
+                 marks=thorough(_SET_ASIDE)),
 ])
 def test_a_damaged_file_is_set_aside_and_the_older_generation_taken(
         tmp_path: Path, damage: Callable[[Path], None], reason: str) -> None:

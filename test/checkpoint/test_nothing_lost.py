@@ -32,6 +32,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Observation, Update
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import thorough
 
 LOG = 'explorer.log.sqlite'
 MORE = 40    # steps, that are made after a restart
@@ -79,7 +80,11 @@ def flip_a_bit(path: Path) -> None:
 
 
 DAMAGES = pytest.mark.parametrize('damage', [
-    Path.unlink, lambda path: path.write_bytes(b''), flip_a_bit], ids=['gone', 'empty', 'flipped'])
+    Path.unlink, flip_a_bit, pytest.param(lambda path: path.write_bytes(b''), marks=thorough(
+        'checkpoint/test_nothing_lost.py::'
+        'test_what_a_generation_lacks_is_taken_from_the_transition_log '
+        'checkpoint/test_nothing_lost.py::test_what_no_other_file_has_is_told_in_numbers'))],
+    ids=['gone', 'flipped', 'empty'])
 
 
 @DAMAGES
@@ -125,7 +130,12 @@ def test_what_no_other_file_has_is_told_in_numbers(
     store.close()
 
 
-@pytest.mark.parametrize('damage', [Path.unlink, truncate], ids=['gone', 'truncated'])
+@pytest.mark.parametrize('damage', [Path.unlink, pytest.param(truncate, marks=thorough(
+    'checkpoint/test_nothing_lost.py::'
+    'test_without_a_generation_one_is_made_from_the_transition_log '
+    'checkpoint/test_damaged_files.py::'
+    'test_a_damaged_file_is_set_aside_and_the_older_generation_taken'))],
+    ids=['gone', 'truncated'])
 def test_without_a_generation_one_is_made_from_the_transition_log(
         run: Run, damage: Callable[[Path], object]) -> None:
     first, folder, _ = run
@@ -431,7 +441,7 @@ def test_a_crash_as_a_generation_begins_leaves_the_log_whole(
         return made
 
     monkeypatch.setattr(InputLog, 'create', crash)
-    drive(exploration, simulator, 500)
+    drive(exploration, simulator, 350)
     assert store.flush()
     store.close()
     monkeypatch.undo()

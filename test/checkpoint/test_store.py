@@ -46,8 +46,8 @@ def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None
     second, store = restored(tmp_path)
     assert store.refusals == [] and same(first, second) and second is not None
     world, other = Simulator(CORRIDOR, 7), Simulator(CORRIDOR, 7)
-    drive(first, world, strength(250, 3000))
-    drive(second, other, strength(250, 3000))
+    drive(first, world, strength(120, 3000))
+    drive(second, other, strength(120, 3000))
     assert same(first, second)
     store.close()
 
@@ -183,7 +183,7 @@ def test_the_lock_changes_no_file_of_others(tmp_path: Path) -> None:
         Store(tmp_path, 'explorer', IDENTITY)
     lock.unlink()
     os.link(precious, lock)
-    explore(tmp_path, 400)
+    explore(tmp_path, strength(250, 400))
     truncate(newest(tmp_path))    # so that it is asked for room on the disk
     restored(tmp_path)[1].close()
     assert precious.read_text() == 'content'
@@ -196,7 +196,7 @@ def test_a_lock_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
-    explore(tmp_path / 'made', 400)
+    explore(tmp_path / 'made', strength(250, 400))
     files = [tmp_path / 'made', *(tmp_path / 'made').iterdir()]
     assert len(files) >= 4
     assert [path.name for path in files if path.stat().st_mode & 0o077] == []

@@ -44,7 +44,7 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     robots = Robots(Fleet(exploration), [Simulator(CORRIDOR, seed) for seed in range(3)],
                     [Manner(), Manner(lambda state, *_: 9.0 * (state == 1), joins=20.0),
                      Manner(dies=50.0)])
-    while exploration.steps < 200:    # with a newest file that has what the log will lack
+    while exploration.steps < 150:    # with a newest file that has what the log will lack
         robots.step()
     assert store.flush()
     store.close()

@@ -229,7 +229,7 @@ def test_a_quantum_waits_for_the_end_of_an_attempt_but_not_for_ever(
 def test_streams_miss_what_another_one_has_lost() -> None:
     """What they witness would be a choice of the steps made: a pit that nobody answers from."""
     # Printed streams begin sooner, so that what the others witness does harm by step 2,045.
-    (streams, steps), seeds = strength((('printed', 3_500), 1), (('', 26_000), 2))
+    (streams, steps), seeds = strength((('printed', 2_400), 1), (('', 26_000), 2))
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         exploration = Exploration(settings(

@@ -64,7 +64,8 @@ class ActionUsage:
             self.last_wrong = exploration.steps
 
 
-def played(base: str, seed: int, at: int = 400, radius: float = 8.0) -> ActionUsage:
+def played(base: str, seed: int, at: int = 400, radius: float = strength(5.0, 8.0)
+           ) -> ActionUsage:
     """Return the chain, whose way from place 1 to 2 closes."""
     problem = Problem(2, radius, 1.0, 0.1)
     return ActionUsage(Exploration(settings(problem, overrides={'base': base}), seed), chain(),
@@ -161,7 +162,9 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
     assert building is not None and len(building.streams) == len(building.replaced) == 1
 
 
-@pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
+@pytest.mark.parametrize('base', [pytest.param('disco', marks=thorough(
+    'core/test_early_changes.py::test_it_goes_on_from_disk_as_it_would_have '
+    'core/test_resume.py::test_it_takes_the_same_way_from_any_step')), 'ucb_explore'])
 def test_it_goes_on_from_disk_as_it_would_have(base: str) -> None:
     """From the notice of the change, and from a little later."""
     world, others = played(base, 1, CLOSES), list[Exploration]()

@@ -60,7 +60,7 @@ def test_when_a_change_began() -> None:
 
 def test_when_a_change_of_many_moves_began_is_told_with_its_uncertainty() -> None:
     covered, widths = 0, []
-    seeds = range(strength(40, 100))
+    seeds = range(strength(25, 100))
     for seed in seeds:
         last, generator = History(), random.Random(seed)
         for step in range(1, 3_001):
@@ -95,10 +95,11 @@ def test_other_ways_are_told_where_both_are_known() -> None:
     assert ways((policy(0, 0, 0, 0), policy(3, 0, 1, 0)), following)[3] == ()    # never tried
 
 
-def changed(name: str, seed: int) -> Iterator[tuple[Exploration, int]]:
+def changed(name: str, seed: int, radius: float = 3.0) -> Iterator[tuple[Exploration, int]]:
     """Yield an exploration after each step, and when the world changed: with the hypothesis."""
     scenario = load(name)
-    exploration = Exploration(settings(Problem(len(scenario.actions), 3.0, 1.0, 0.1)), seed)
+    exploration = Exploration(settings(Problem(
+        len(scenario.actions), radius, 1.0, strength(0.5, 0.1))), seed)
     simulator, step = Simulator(scenario, seed), 0
     for _ in range(10_000):
         action = exploration.next_action()
@@ -119,7 +120,8 @@ def test_a_broken_wheel_is_told_with_its_counts_and_since_when() -> None:
     seeds, early = range(strength(4, 8)), []
     for seed in seeds:
         told, step = next(
-            (event, step) for exploration, step in changed('broken_wheel', seed)
+            (event, step) for exploration, step in changed(
+                'broken_wheel', seed, strength(2.0, 3.0))
             for event in list(exploration.events)[-1:] if event.change and event.kind == 'change')
         change = told.change
         before, after = (max(seen, key=seen.get) for seen in (change.before, change.after))

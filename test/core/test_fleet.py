@@ -107,7 +107,8 @@ def test_the_first_hypothesis_is_right_and_every_step_is_counted_once(
                    for pair, nexts in made.items() for after, count in nexts.items())
 
 
-@pytest.mark.parametrize(('base', 'robots'), [('', 8), ('ucb_explore', 4)])
+@pytest.mark.parametrize(('base', 'robots'), [('', 8), pytest.param(
+    'ucb_explore', 4, marks=thorough('core/test_fleet.py::test_what_is_learnt_was_executed'))])
 def test_what_is_learnt_was_executed(base: str, robots: int) -> None:
     """No outcome counts twice, and none that no robot has seen."""
     world = explored('corridor', robots, 0, base)

@@ -33,9 +33,10 @@ from mnm_ros.core.queries import understudy
 from mnm_ros.simulation.scenario import load
 import numpy as np
 import pytest
+from small_worlds import closing_row
 from tiers import strength
 
-CORRIDOR = load('corridor')
+CORRIDOR = strength(closing_row(), load('corridor'))
 PROBLEM = Problem(len(CORRIDOR.actions), 4.0, 1.0, 0.1)
 
 

@@ -60,9 +60,9 @@ class Run:
     """An exploration of one CMP after the other, by its map or without."""
 
     def __init__(self, *cmps: Cmp, seed: int = 0, declared: bool = False,
-                 radius: float = 3.5) -> None:
+                 radius: float = 3.5, delta: float = strength(0.5, 0.1)) -> None:
         self.simulator = Simulator(scenario_of(*cmps), seed)
-        self.settings = settings(Problem(cmps[0].actions, radius, 1.0, 0.1))
+        self.settings = settings(Problem(cmps[0].actions, radius, 1.0, delta))
         self.exploration = Exploration(self.settings, seed)
         self.inputs: list[Input] = []
         self.follow()
@@ -89,7 +89,7 @@ class Run:
     def until_proven(self, target: int, most: int = MOST) -> int:
         begun = self.exploration.steps
         while not self.proven(target):
-            self.explore(20)
+            self.explore(strength(60, 20))
             assert self.exploration.steps < begun + most, self.exploration.activity().said
         return self.exploration.steps - begun
 
@@ -111,7 +111,7 @@ def random_cmp(seed: int, states: int = 4, actions: int = 2) -> TableCmp:
 @pytest.mark.parametrize('declared', [False, True])
 def test_no_bound_is_wrong_more_often_than_with_delta(declared: bool) -> None:
     """Each of many looks on the way at all targets has to be right, of the best and of any."""
-    delta, seeds, wrong, tight = 0.2, range(strength(8, 40)), [], 0
+    delta, seeds, wrong, tight = 0.2, range(strength(6, 40)), [], 0
     for seed in seeds:
         cmp = random_cmp(seed)
         known, rng = (0, 1, 2), np.random.default_rng([seed, 8])
@@ -212,7 +212,7 @@ def test_others_have_their_steps_meanwhile() -> None:
     run = Run(grid_cmp(ROOM, 0.1, ACTIONS))
     run.exploration.improve(FAR, 0.01)
     doing = []
-    for _ in range(strength(400, 1500)):
+    for _ in range(strength(250, 1500)):
         run.explore(1)
         doing.append(run.exploration.activity().said)
     improving = sum(isinstance(said, Improving) for said in doing)
@@ -240,7 +240,7 @@ def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same() -> None:
     resumed = Exploration(run.settings, 1, json.loads(json.dumps(run.exploration.to_state())))
     for each in (again, resumed):
         each.robot_answers()
-    for _ in range(strength(400, 1500)):
+    for _ in range(strength(200, 1500)):
         action = run.exploration.next_action()
         state = run.simulator.step(action)
         for each in (again, resumed):
@@ -260,7 +260,7 @@ def test_a_change_withdraws_what_was_proven_and_it_is_proven_anew() -> None:
     rows, radius, target = strength(
         ((('S..', '...'), ('S#.', '...')), 4.0, 5), ((('S...', '....'), ('S.#.', '....')), 5.0, 7))
     before, after = (grid_cmp(each, 0.0, ACTIONS) for each in rows)
-    run = Run(before, after, radius=radius)
+    run = Run(before, after, radius=radius, delta=0.1)
     run.exploration.improve(target, strength(0.5, 0.3))
     run.until_proven(target)
     run.simulator.change()
@@ -299,7 +299,7 @@ def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit(
 
 
 def test_several_robots_improve_a_policy_together() -> None:
-    world = World(still('corridor'), 3).explore()
+    world = World(still(strength('row', 'corridor')), 3).explore()
     within = strength(0.9, 0.1)
     world.exploration.improve(1, within)
     world.go_on(lambda: 1 in world.exploration.mnm.nearly_best)

@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from mnm_ros.core import Exploration, Fleet, Member, Problem, RESET, settings
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
-from tiers import thorough
+from test_fleet import still
+from tiers import strength, thorough
 
 
 class LyingFleet:
@@ -23,9 +21,7 @@ class LyingFleet:
     """
 
     def __init__(self, name: str, seed: int, lies: float) -> None:
-        scenario = load(name)
-        scenario = replace(scenario, settings=tuple(
-            replace(setting, until=None) for setting in scenario.settings[:1]))
+        scenario = still(name)
         self.exploration = Exploration(
             settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), seed)
         self.fleet = Fleet(self.exploration, seed)
@@ -49,7 +45,7 @@ class LyingFleet:
 
 
 def test_a_quarantined_robot_stays_at_home_and_nothing_of_it_is_taken_any_more() -> None:
-    fleet = LyingFleet('corridor', 0, lies=0.6)
+    fleet = LyingFleet('corridor', 0, lies=strength(0.9, 0.6))
     exploration = fleet.exploration
     while not exploration.quarantined:
         fleet.step()

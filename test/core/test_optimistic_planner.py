@@ -146,7 +146,7 @@ class Reference:
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', range(12))
+@pytest.mark.parametrize('seed', range(strength(6, 12)))
 def test_it_agrees_with_value_iteration(seed: int, target: int | None) -> None:
     made = RandomModel(seed, most=2.0, target=target is not None)
     found, reference = new_planner().plan(made.model, target), Reference(made, target).alone()
@@ -191,7 +191,7 @@ def test_a_chain_that_spends_the_budget_anyhow_is_not_sooner_there(
     reference = Reference(made, target)
     bound = max(with_multiplier(made, target, multiplier)
                 for multiplier in strength((0.02, 0.2), (0.02, 0.06, 0.2)))
-    for concentration in strength((0.05, 1.0), (0.05, 0.2, 1.0, 5.0)):
+    for concentration in strength((0.05,), (0.05, 0.2, 1.0, 5.0)):
         shares = rng.dirichlet(np.full(made.known, concentration))
         steps = reference.alone((reference.budget * shares).tolist())
         assert bound <= steps * (1 + 1e-6), (bound, steps, shares)
@@ -245,7 +245,7 @@ def test_the_budget_grows_with_the_rank(radius: float, given: int) -> None:
     """Otherwise a missing state of a lower rank would have more of it than is counted with."""
     for seers in (0, 3):
         budgets = [budget(Rank.last(range(known), range(given), [None]), DELTA, radius, seers)
-                   for known in range(max(1, given), strength(300, 1500))]
+                   for known in range(max(1, given), strength(120, 1500))]
         assert all(one < next_ for one, next_ in zip(budgets, budgets[1:]))
 
 
@@ -274,7 +274,7 @@ def test_what_is_given_leaves_no_doubt_about_the_rank_until_something_is_new() -
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', range(strength(8, 25)))
+@pytest.mark.parametrize('seed', range(strength(4, 25)))
 def test_to_rule_out_more_surely_is_to_expect_more(seed: int, target: int | None) -> None:
     made = RandomModel(seed, target=target is not None)
     steps = [new_planner(delta).plan(made.model, target).steps
@@ -284,7 +284,7 @@ def test_to_rule_out_more_surely_is_to_expect_more(seed: int, target: int | None
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', range(strength(6, 25)))
+@pytest.mark.parametrize('seed', range(strength(3, 25)))
 def test_it_does_not_matter_where_it_begins(seed: int, target: int | None) -> None:
     made, planner = RandomModel(seed, target=target is not None), new_planner()
     for _ in range(6):
@@ -297,7 +297,7 @@ def test_it_does_not_matter_where_it_begins(seed: int, target: int | None) -> No
     assert planner.plan(made.model, TARGET).steps == fresh.steps
 
 
-@pytest.mark.parametrize('seed', range(25))
+@pytest.mark.parametrize('seed', range(strength(10, 25)))
 def test_a_state_that_is_ruled_out_with_others_is_ruled_out_alone(seed: int) -> None:
     made = RandomModel(seed, most=2.0)
     planner = new_planner()

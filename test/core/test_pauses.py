@@ -108,7 +108,8 @@ def test_a_closed_door_is_not_pushed_again_and_again(seed: int) -> None:
     """Before the change is noticed: no move six times within half a minute of 5 s steps."""
     scenario = still('two_rooms')
     simulator = Simulator(scenario, seed)
-    exploration = Exploration(settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), seed)
+    exploration = Exploration(settings(Problem(
+        len(scenario.actions), strength(2.0, 4.0), 1.0, 0.1)), seed)
 
     def step() -> tuple[int | None, int]:
         here, action = exploration.last_state, exploration.next_action()
@@ -116,7 +117,7 @@ def test_a_closed_door_is_not_pushed_again_and_again(seed: int) -> None:
         return here, action
     while exploration.hypothesis is None:
         step()
-    for _ in range(strength(700, 1500)):
+    for _ in range(strength(400, 1500)):
         step()
     cmp, noticed = simulator.cmp, exploration.changes_noticed
     simulator.change()

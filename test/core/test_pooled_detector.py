@@ -53,7 +53,7 @@ def cusum(before: float, now: float, generator: random.Random) -> int:
 def test_a_change_of_all_moves_is_noticed_nearly_as_soon_as_by_a_test_that_knows_the_laws(
         before: float, now: float) -> None:
     took, reliable = [], []
-    for seed in range(strength(6, 40)):
+    for seed in range(strength(4, 40)):
         detector, generator = PooledDetector(DELTA), random.Random(seed)
         assert record(detector, dict.fromkeys(PAIRS, before), LEARNT, generator) is None
         found = record(detector, dict.fromkeys(PAIRS, now), 1_000, generator)
@@ -148,7 +148,7 @@ def test_a_change_of_all_moves_is_noticed_sooner_than_by_single_ones(
     for seed in range(strength(1, 10)):
         world = Explored(*(grid_cmp(['...', '.S.', '...'], slip, MOVES) for slip in (before, now)),
                          seed=seed)
-        world.step(strength(2_000, 2_500))
+        world.step(strength(1_600, 2_500))
         assert not world.mnm.log.noticed
         world.simulator.change()
         steps = 0

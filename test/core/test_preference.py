@@ -47,7 +47,8 @@ class Run:
         return self.exploration.steps
 
 
-@pytest.mark.parametrize('declared', [True, False])
+@pytest.mark.parametrize('declared', [True, pytest.param(False, marks=thorough(
+    'core/test_preference.py::test_what_is_preferred_is_certified_sooner'))])
 def test_what_is_preferred_is_certified_sooner(declared: bool) -> None:
     steps: dict[bool, list[int]] = {False: [], True: []}
     for seed in range(strength(1, 4)):

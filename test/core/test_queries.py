@@ -17,10 +17,11 @@ from typing import Any
 
 from mnm_ros.core import continuation, Exploration, Problem, settings, Support, View
 from mnm_ros.core.model import snapshot
-from mnm_ros.simulation.cmp import support
+from mnm_ros.simulation.cmp import grid_cmp, support
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from small_worlds import scenario_of
 from tiers import strength
 
 COMMANDS = {
@@ -67,7 +68,8 @@ def queries(exploration: Exploration) -> Iterator[tuple[str, Callable[[], Any]]]
 
 def explorations(declared: bool, steps: int) -> Iterator[Exploration]:
     """Yield one exploration, while it builds and afterwards, with a change in between."""
-    scenario = load('corridor')
+    scenario = strength(
+        scenario_of(grid_cmp(['S..'], 0.1, ('east', 'west'))), load('corridor'))
     simulator = Simulator(scenario, 1)
     problem = Problem(len(scenario.actions), 4.0, 1.0, 0.1)
     if declared:
@@ -84,7 +86,7 @@ def explorations(declared: bool, steps: int) -> Iterator[Exploration]:
 def test_no_query_has_an_effect(monkeypatch: pytest.MonkeyPatch, declared: bool) -> None:
     monkeypatch.setattr(continuation, 'PATIENCE', 0.02)
     called = set()
-    for exploration in explorations(declared, strength(300, 3000)):
+    for exploration in explorations(declared, strength(200, 3000)):
         before = held(exploration)
         for name, query in queries(exploration):
             result = query()

@@ -14,7 +14,7 @@ import pytest
 from tiers import strength, thorough
 
 BROKEN_WHEEL = load('broken_wheel')
-SETTINGS = settings(Problem(len(BROKEN_WHEEL.actions), 4.0, 1.0, 0.1))
+SETTINGS = settings(Problem(len(BROKEN_WHEEL.actions), strength(2.0, 4.0), 1.0, 0.1))
 
 
 def fingerprint(exploration: Exploration) -> tuple[object, ...]:
@@ -54,9 +54,9 @@ def test_from_each_resume_point_it_takes_the_same_way_again() -> None:
 
 
 @pytest.mark.parametrize(('base', 'steps', 'others'), [
-    ('disco', strength(800, 4000), {}), ('ucb_explore', strength(2400, 6000), {}),
-    ('ucb_explore', 1500, {'optimism': 'split_samples', 'discovery': 'per_visit'}),
-    ('ucb_explore', 1500, {'streams': 'printed', 'stream_data': 'own'})],
+    ('disco', strength(640, 4000), {}), ('ucb_explore', strength(1200, 6000), {}),
+    ('ucb_explore', strength(700, 1500), {'optimism': 'split_samples', 'discovery': 'per_visit'}),
+    ('ucb_explore', strength(700, 1500), {'streams': 'printed', 'stream_data': 'own'})],
     ids=['disco', 'ucb_explore', 'split_samples', 'own_data'])
 def test_it_takes_the_same_way_from_any_step(
         base: str, steps: int, others: dict[str, str]) -> None:
@@ -67,7 +67,7 @@ def test_it_takes_the_same_way_from_any_step(
     exploration.robot_answers()
     followers: list[Exploration] = []
     phases = set()
-    points = sorted(rng.sample(range(2, steps), strength(8, 24)))
+    points = sorted(rng.sample(range(2, steps), strength(6, 24)))
     for step in range(steps):
         if step == steps // 2:
             simulator.change()
@@ -103,7 +103,7 @@ def test_a_log_of_inputs_leads_to_the_same_exploration_if_steps_were_broken_off(
     exploration, simulator = Exploration(SETTINGS, seed=3), Simulator(BROKEN_WHEEL, seed=3)
     follower, inputs = Exploration(SETTINGS, seed=3), []
     exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.input)))
-    for step in range(strength(500, 1200)):
+    for step in range(strength(350, 1200)):
         if step % 31 == 30:
             exploration.next_action()
         if step % 31 == 30 or step % 47 == 46:

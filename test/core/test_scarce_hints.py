@@ -122,7 +122,7 @@ def test_a_restart_goes_on_to_seek_the_other_ways() -> None:
     assert run.until(HintRaised, 1500)
     for step in range(40):
         run.step()
-        if step % strength(13, 1) == 0:
+        if step % strength(39, 1) == 0:
             other, same = run.resumed(), run.exploration
             assert other.next_action() == same.next_action()
     for _ in range(200):    # the two see the same

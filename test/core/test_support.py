@@ -229,7 +229,9 @@ def test_a_declaration_in_the_middle_counts_from_then_on() -> None:
         run.exploration.declare(Declaration({0: ((1,),)}))
 
 
-@pytest.mark.parametrize('after', ['building', 'checking'])
+@pytest.mark.parametrize('after', [pytest.param('building', marks=thorough(
+    'core/test_support.py::test_what_is_declared_and_widened_is_part_of_a_resume_point '
+    'core/test_resume.py::test_it_takes_the_same_way_from_any_step')), 'checking'])
 def test_what_is_declared_and_widened_is_part_of_a_resume_point(after: str) -> None:
     run = Run(falsified(true_lists(GRID)))
     run.until(lambda: run.widened)

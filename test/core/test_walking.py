@@ -79,7 +79,7 @@ class Run:
 
 def test_more_true_evidence_takes_no_more_steps() -> None:
     """In the mean over random graphs, within what chance leaves of that."""
-    number, most = strength((6, 11), (50, 20))
+    number, most = strength((4, 11), (50, 20))
     rng = random.Random(45)
     graphs = [random_graph(rng, rng.randrange(8, most)) for _ in range(number)]
     saved = [Run(graph, seed, legs=False).exploration.steps

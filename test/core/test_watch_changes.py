@@ -86,7 +86,7 @@ def with_an_open_change(slow: int, seed: int) -> tuple[WatchPhase, Script, Chang
     checking, log = slow_watching(script, (HOME, 3, 5, 6))
     blind(checking)
     log.notice()
-    for _ in range(strength(800, 6000)):
+    for _ in range(strength(500, 6000)):
         checking.observe(action := checking.next_action(), world.step(action))
     assert log.open and known(checking) == (HOME, 3, 5, 6)
     return checking, script, log, world
@@ -112,7 +112,7 @@ def test_a_verdict_that_is_far_does_not_keep_the_rediscovery_waiting(
     blind(checking)
     log.notice()
     rediscovering = []
-    for _ in range(strength(2200, 6000)):
+    for _ in range(strength(1800, 6000)):
         rediscovering.append(checking.rediscovering)
         checking.observe(action := checking.next_action(), world.step(action))
     assert log.open and least < float(np.mean(rediscovering[1000:])) < most
@@ -351,7 +351,7 @@ def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice(
 
 
 @pytest.mark.parametrize(('base', 'change', 'steps'), [
-    ('disco', *strength((1_000, 2_400), (3_000, 5_700))),
+    ('disco', *strength((800, 1_900), (3_000, 5_700))),
     pytest.param('ucb_explore', 30_000, 33_000, marks=thorough(
         'core/test_watch_changes.py::'
         'test_a_benign_change_does_not_make_the_robot_stay_at_home'))])
@@ -438,7 +438,7 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
     round_ = Round(1, PROBLEM, new_base, check_steps=0, steps_taken=30, log=log)
     phases = [WatchPhase(round_, tuple(far(target) for target in (HOME, 3, 5)), quanta=1)]
     world, points = Slow({3: 0.5, 5: 0.7}, 1), 0
-    steps, change = strength((2600, 1600), (4000, 2500))
+    steps, change = strength((2300, 1600), (4000, 2500))
     for step in range(steps):
         world.chances = {3: 0.5, 5: 0.7 if step < change else 0.2}
         if phases[0].can_snapshot:

@@ -19,7 +19,7 @@ from mnm_ros.simulation import scenario
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.simulator import Simulator
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 ROOMS = scenario.load('two_rooms')
 BEHIND_THE_DOOR = {3, 4, 7, 8, 9, 13, 14}    # itself included
@@ -53,7 +53,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, frozenset[int]
     return folder, frozenset(exploration.lost)
 
 
-@pytest.fixture(scope='module', params=['log', 'checkpoint'])
+@pytest.fixture(scope='module', params=['checkpoint', pytest.param('log', marks=thorough(
+    'export/test_same_everywhere.py::test_files_say_what_the_exploration_says'))])
 def learnt(kept: tuple[Path, frozenset[int]], request: pytest.FixtureRequest) -> ExportContents:
     return read(kept[0], log=request.param == 'log')
 
@@ -87,7 +88,11 @@ def test_policies_and_exports_tell_it(
 
 
 @pytest.mark.parametrize(('close', 'declared'), [
-    (strength(800, 1000), False), (strength(80, 114), True)])
+    pytest.param(1000, False, marks=thorough(
+        'export/test_lost.py::'
+        'test_what_was_certified_when_a_door_closed_is_lost_though_it_was_never_known '
+        'export/test_lost.py::test_a_file_tells_what_the_exploration_has_lost')),
+    (strength(80, 114), True)])
 def test_what_was_certified_when_a_door_closed_is_lost_though_it_was_never_known(
         close: int, declared: bool, tmp_path: Path) -> None:
     """Issue: it was said to lie beyond the radius, or with a map to be assumed."""

@@ -25,7 +25,7 @@ from tiers import strength
 MOST = 60_000    # steps to a hypothesis
 SLIP = 0.1
 SHARE = 0.95     # of the pairs that have a way, which have a route
-FLATS = strength(2, 10)
+FLATS = strength((1,), range(10))
 ACTIONS = 'north', 'east', 'south', 'west'
 
 
@@ -88,7 +88,7 @@ def random_flat(seed: int) -> Scenario:
     return Scenario('a flat', ACTIONS, cmp.start, (Setting(cmp, None),), Path(f'flat {seed}'))
 
 
-@pytest.mark.parametrize('seed', range(FLATS))
+@pytest.mark.parametrize('seed', FLATS)
 def test_nearly_every_pair_of_places_of_a_random_flat_has_a_route(seed: int) -> None:
     """Of those that have a way through known places."""
     scenario = random_flat(seed)
