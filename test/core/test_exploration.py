@@ -25,8 +25,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
 import pytest
-from small_worlds import row, scenario_of
-from tiers import strength
+from tiers import strength, thorough
 
 TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
 SETTINGS = settings(Problem(len(TWO_ROOMS.actions), strength(2.0, 4.0), 1.0, 0.1))
@@ -163,11 +162,13 @@ def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
     assert exploration.homing.misses_in_a_row == 0 and exploration.homing.misses == 2
 
 
+@thorough('core/test_change.py::'
+          'test_a_door_that_opens_and_closes_again_and_again_costs_less_each_time '
+          'core/test_closed.py::test_a_closed_door_is_pushed_less_and_found_open_by_a_look '
+          'core/test_work.py::test_it_counts_in_every_phase')
 def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
-    closing = scenario_of(row(3), row(3, closed=(1, 0)), row(3))
-    scenario, every = strength((closing, 20), (TWO_ROOMS, 500))
-    simulator = Simulator(scenario, 1)
-    exploration = Exploration(settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), 1)
+    simulator = Simulator(TWO_ROOMS, 1)
+    exploration = Exploration(settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1)), 1)
     phases = set()
     for setting, noticed in ((0, 0), (1, 1), (2, 2)):
         while simulator.setting < setting:
@@ -176,7 +177,7 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
             drive(exploration, simulator, 1)
             phases.add(exploration.phase.value)
             verdict = judge(simulator.cmp, exploration.hypothesis, 4.0, 1.0) if (
-                exploration.steps % every == 0) else None
+                exploration.steps % 500 == 0) else None
             if verdict and verdict.ok and exploration.changes_relearnt == noticed:
                 break
         else:
@@ -305,7 +306,9 @@ def test_home_was_met_also_when_nothing_else_was_done_before_the_end() -> None:
 
 
 @pytest.mark.parametrize('options', [
-    {}, {'base': 'ucb_explore'}, {'checks': 'hoeffding', 'check_window': 1}])
+    {}, {'base': 'ucb_explore'}, pytest.param(
+        {'checks': 'hoeffding', 'check_window': 1}, marks=thorough(
+            'core/test_exploration.py::test_the_numbers_of_states_stand_for_nothing'))])
 def test_the_numbers_of_states_stand_for_nothing(options: dict[str, Value]) -> None:
     """Large and negative ones, each time another object, lead to the same as 0, 1, 2 and so on."""
     problem = Problem(len(WHEEL.actions), 4.0, 1.0, 0.1)

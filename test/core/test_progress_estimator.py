@@ -15,7 +15,7 @@ from mnm_ros.core.progress_estimator import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
 
@@ -39,8 +39,10 @@ def steps(exploration: Exploration, count: int, change_at: int = -1,
 
 
 @pytest.mark.parametrize('options', [
-    {}, {'base': 'ucb_explore', 'evaluation': 'monte_carlo', 'accuracy_divisor': 2.0},
-    {'checks': 'hoeffding', 'check_window': 1}])
+    {}, *(pytest.param(each, marks=thorough(
+        'core/test_queries.py::test_no_query_has_an_effect')) for each in (
+            {'base': 'ucb_explore', 'evaluation': 'monte_carlo', 'accuracy_divisor': 2.0},
+            {'checks': 'hoeffding', 'check_window': 1}))])
 def test_asking_changes_nothing(options: dict) -> None:
     told = []
     for asked in (False, True):

@@ -125,8 +125,11 @@ def test_what_is_false_is_told_and_widened_and_the_rest_stays_right() -> None:
     assert binomial_tail(RUNS, 0.1, len(wrong)) > 1e-3, wrong
 
 
+@thorough('core/test_support.py::'
+          'test_what_is_forbidden_again_and_again_is_neither_commanded_nor_published '
+          'core/test_support.py::test_what_is_forbidden_in_the_middle_is_commanded_by_no_policy')
 @pytest.mark.parametrize(('base', 'steps'), [
-    ('disco', strength(400, 3000)), ('ucb_explore', strength(2200, 3000))])
+    ('disco', 3000), ('ucb_explore', 3000)])
 def test_what_leads_nowhere_is_never_commanded(base: str, steps: int) -> None:
     """State 4, in the middle, must not be left to the east, nor state 1 to the south."""
     kept_out = {(4, 0), (1, 2)}
