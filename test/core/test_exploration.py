@@ -25,6 +25,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
 import pytest
+from small_worlds import row, scenario_of
 from tiers import strength, thorough
 
 TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
@@ -162,13 +163,11 @@ def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
     assert exploration.homing.misses_in_a_row == 0 and exploration.homing.misses == 2
 
 
-@thorough('core/test_change.py::'
-          'test_a_door_that_opens_and_closes_again_and_again_costs_less_each_time '
-          'core/test_closed.py::test_a_closed_door_is_pushed_less_and_found_open_by_a_look '
-          'core/test_work.py::test_it_counts_in_every_phase')
 def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
-    simulator = Simulator(TWO_ROOMS, 1)
-    exploration = Exploration(settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1)), 1)
+    closing = scenario_of(row(3), row(3, closed=(1, 0)), row(3))
+    scenario, every = strength((closing, 20), (TWO_ROOMS, 500))
+    simulator = Simulator(scenario, 1)
+    exploration = Exploration(settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), 1)
     phases = set()
     for setting, noticed in ((0, 0), (1, 1), (2, 2)):
         while simulator.setting < setting:
@@ -177,7 +176,7 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
             drive(exploration, simulator, 1)
             phases.add(exploration.phase.value)
             verdict = judge(simulator.cmp, exploration.hypothesis, 4.0, 1.0) if (
-                exploration.steps % 500 == 0) else None
+                exploration.steps % every == 0) else None
             if verdict and verdict.ok and exploration.changes_relearnt == noticed:
                 break
         else:
