@@ -78,7 +78,7 @@ class Reference:
         self.bets, self.even_bets = min(1 / 8, 5.5 / radius), 0.1 / made.known
         self.budget = (-math.log(share(made.known, EVEN_PARTS) * DELTA)
                        + 0.1 + self.bets * min(made.known, radius)
-                       + len({state for state, _ in self.saw}) * math.log(4))
+                       + len({state for state, _ in self.saw}) * math.log(2))
         self.tilts: dict[tuple[int, int, int], np.ndarray] = {}
 
     def through(self, state: int, action: int, spent: np.ndarray,
@@ -89,7 +89,7 @@ class Reference:
         visits = sum(nexts.values())
         if not visits:
             return np.ones(len(spent))    # it may lead to the target at once
-        odds = (0.25 if (state, action) in self.saw else 1) / bets
+        odds = (0.5 if (state, action) in self.saw else 1) / bets
         excess = (self.made.model.excess.unseen[state * self.made.actions + action]
                   + 0.5 * ((state, action) in self.saw))
         whole = np.array([max(0.0, math.log(math.expm1(nats) * each) + excess) if nats else 0.0
@@ -100,7 +100,7 @@ class Reference:
         if (state, action) in self.saw:
             floor, masses = 0 * floor, np.zeros((len(spent), 1))
         else:
-            jump = np.log((np.exp(spent) - 0.25) / 0.75)
+            jump = np.log((np.exp(spent) - 0.5) / 0.5)
             most = -np.expm1(-np.minimum(jump, whole) / visits)
             masses = most[:, None] * np.linspace(0.0, 1.0, MASSES)
         tilt = self.tilts.setdefault((state, action, len(spent)), np.full(masses.size, np.nan))
@@ -221,7 +221,7 @@ BACK = {(state, after): times for state in range(5)
 
 
 @pytest.mark.parametrize('transitions, times, radius', [
-    pytest.param(FAN, 12, 2.0, id='many have seen it, which adds to the budget'),
+    pytest.param(FAN, 6, 2.0, id='many have seen it, which adds to the budget'),
     pytest.param(BACK, 1, 6.0, id='much leads back')])
 def test_with_enough_samples_whatever_is_too_far_is_ruled_out(
         transitions: dict[tuple[int, int], int], times: int, radius: float) -> None:
@@ -357,15 +357,15 @@ def test_room_is_that_of_the_text() -> None:
         found = confidence_region(
             made.model, hits, made.model.leads(TARGET), seers,
             Rank.last(made.model.states, (), [TARGET]), DELTA, RADIUS, together=True)
-        base = reference.budget - len({state for state, _ in reference.saw}) * math.log(4)
-        assert found.budget == pytest.approx(base + seers * math.log(4))
+        base = reference.budget - len({state for state, _ in reference.saw}) * math.log(2)
+        assert found.budget == pytest.approx(base + seers * math.log(2))
         most = np.append(found.spent[1:], found.budget)
         nats = -np.log1p(-found.mass[:, executed]) * visits[executed]
         assert nats == pytest.approx(np.broadcast_to(
-            np.log((np.exp(most) - 0.25) / 0.75)[:, None], nats.shape), rel=1e-6)
+            np.log((np.exp(most) - 0.5) / 0.5)[:, None], nats.shape), rel=1e-6)
         bets = np.append(np.full(len(most) - 1, reference.bets), reference.even_bets)
         whole = np.maximum(0.0, np.log(
-            (np.expm1(most) / bets)[:, None] * np.where(found.saw, 0.25, 1.0))
+            (np.expm1(most) / bets)[:, None] * np.where(found.saw, 0.5, 1.0))
             + made.model.excess.unseen + 0.5 * found.saw)[:, executed]
         assert found.radius[:, executed] * visits[executed] == pytest.approx(whole)
         assert found.rest[:, executed] * visits[executed] == pytest.approx(

@@ -118,9 +118,10 @@ _OUTSIDE = 7 / 8
 LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
 """Nats that a pair is charged; in between, it has the region of the next level."""
 
-# The weights of the mixture. A short way bends few pairs, so that the weight of all bets together
-# grows with ``L``.
-_IDLE = 0.25    # a
+# The weights of the mixture. With 1/4 for ``a`` a state that has followed in five known states
+# takes a tenth more steps to rule out (``benchmarks/kinds``, spread), most others as many. A
+# short way bends few pairs, so that the weight of all bets together grows with ``L``.
+_IDLE = 0.5    # a
 _BETS_PER_STEP = 0.125    # k
 _MOST_BETS = 5.5    # of k times L
 _EVEN_BETS = 0.1    # U
