@@ -46,7 +46,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.nodes.common.spin import FastExecutor
+from mnm_ros.fast_executor import FastExecutor
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import physics

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from mnm_ros import messages
-from mnm_ros.nodes.common.spin import FastExecutor
+from mnm_ros.fast_executor import FastExecutor
 from node_server import COMMAND, destroy
 from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
