@@ -4,9 +4,20 @@
 
 from __future__ import annotations
 
-try:
-    from rclpy.experimental import EventsExecutor as FastExecutor  # noqa: TID251
-except ImportError:    # Humble
-    from rclpy.executors import SingleThreadedExecutor as FastExecutor
+from io import UnsupportedOperation
 
-__all__ = ['FastExecutor']
+from rclpy.context import Context
+from rclpy.executors import Executor, SingleThreadedExecutor
+
+try:
+    from rclpy.experimental import EventsExecutor  # noqa: TID251
+except ImportError:    # Humble
+    EventsExecutor = SingleThreadedExecutor
+
+
+def fast_executor(context: Context | None = None) -> Executor:
+    """Return a new executor; a wait set for each message would take several times as long."""
+    try:
+        return EventsExecutor(context=context)
+    except UnsupportedOperation:    # stderr is no file, as in a notebook, for Python's stacks
+        return SingleThreadedExecutor(context=context)

@@ -16,7 +16,7 @@ from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
-from mnm_ros.fast_executor import FastExecutor
+from mnm_ros.fast_executor import fast_executor
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.telemetry import RobotsMet, StepRate, Telemetry
 from rcl_interfaces.srv import GetParameters
@@ -252,7 +252,7 @@ class Listener:
         self._subscriptions = Subscriptions(self._node, self._robots, self._settings, True)
         self._changes = [self._node.create_client(Trigger, name) for name in (
             'change', *(f'{robot}/change' for robot in self._robots))]
-        self._executor = FastExecutor()
+        self._executor = fast_executor()
         self._executor.add_node(self._node)
         return self
 

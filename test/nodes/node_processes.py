@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from mnm_ros import messages
-from mnm_ros.fast_executor import FastExecutor
+from mnm_ros.fast_executor import fast_executor
 from node_server import COMMAND, destroy
 from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
@@ -297,7 +297,7 @@ class Peer:
         _peers.append(self)
 
     def _new_executor(self) -> Executor:
-        executor = FastExecutor(context=self.context)
+        executor = fast_executor(context=self.context)
         for node in self._spun:
             executor.add_node(node)
         return executor

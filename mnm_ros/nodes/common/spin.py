@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from mnm_ros.core.errors import FileError, ParameterError
-from mnm_ros.fast_executor import FastExecutor
+from mnm_ros.fast_executor import fast_executor
 from mnm_ros.files import user_path, write_whole
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.parameters import check_files, is_required, NODES, ParameterSpec, REQUIRED
@@ -90,7 +90,7 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
             # What is there by now stays: no collection of garbage is to examine it again.
             gc.collect()
             gc.freeze()
-            executor = FastExecutor()
+            executor = fast_executor()
             for node in nodes:
                 executor.add_node(node)
             while rclpy.ok() and not signals():
