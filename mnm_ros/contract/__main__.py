@@ -96,10 +96,13 @@ def main(arguments: Sequence[str] | None = None,
 
 def _run(robot: Robot, arguments: Sequence[str]) -> int:
     """Run pytest on the clauses, for the robot side that was found."""
-    # Neither settings nor a conftest.py of the current folder take part.
+    # Neither settings nor a conftest.py of the current folder take part. Without a --confcutdir,
+    # pytest looks at all files of each folder above that of the clauses.
+    folder = str(CLAUSES.parent)
     return int(pytest.main(
-        ['-c', os.devnull, '--rootdir', str(CLAUSES.parent), '--noconftest', '-qq', '--no-header',
-         '--no-summary', '--tb=no', '-p', 'no:cacheprovider', '-s', *arguments, str(CLAUSES)],
+        ['-c', os.devnull, '--rootdir', folder, '--confcutdir', folder, '--noconftest', '-qq',
+         '--no-header', '--no-summary', '--tb=no', '-p', 'no:cacheprovider', '-s', *arguments,
+         str(CLAUSES)],
         plugins=[plugin(robot)]))
 
 

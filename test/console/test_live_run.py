@@ -21,6 +21,7 @@ from mnm_ros.console import __main__ as program
 from mnm_ros.console import environment
 from mnm_ros.console.command_line import parse
 from mnm_ros.console.options import Options
+from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.view.telemetry import Telemetry
 import pytest
@@ -202,8 +203,7 @@ def test_output_that_is_read_no_more_is_no_error(
 
 
 @thorough(shown_by='console/test_live_run.py::test_the_real_nodes '
-                   'console/test_live_run.py::'
-                   'test_a_terminal_is_redrawn_in_place_and_a_wrong_hypothesis_is_said')
+                   'console/test_live_run.py::test_a_wrong_hypothesis_is_said')
 def test_once_with_a_right_hypothesis(console: Make) -> None:
     status, output = console('right', '--once').run()
     assert status == 0, output
@@ -318,9 +318,10 @@ def test_output_without_a_reader_ends_the_nodes(console: Make) -> None:
     assert process.wait(DEADLINE_S) == 0
 
 
-def test_a_terminal_is_redrawn_in_place_and_a_wrong_hypothesis_is_said(console: Make) -> None:
+def on_a_terminal(start: Callable[[int], subprocess.Popen]) -> tuple[int, str]:
+    """Return the exit status of a process that has a terminal, and what it has written there."""
     mine, theirs = pty.openpty()
-    process = console('wrong', '--once').start(theirs)
+    process = start(theirs)
     os.close(theirs)
     output = ''
     while True:
@@ -329,9 +330,32 @@ def test_a_terminal_is_redrawn_in_place_and_a_wrong_hypothesis_is_said(console: 
         except OSError:
             break
     os.close(mine)
-    assert process.wait(DEADLINE_S) == 1, output
-    assert '\x1b[1A' in output
-    assert output.index('\x1b[?25l') < output.index('\x1b[?25h')
+    return process.wait(DEADLINE_S), output
+
+
+def is_redrawn_in_place(output: str) -> bool:
+    return '\x1b[1A' in output and output.index('\x1b[?25l') < output.index('\x1b[?25h')
+
+
+def test_a_wrong_hypothesis_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_run, 'REPORT_S', 0.0)    # no other report comes
+    found = Hypothesis(1, 0, 9, tuple(
+        Policy(state, 9, (0, 1), ((0, 0),)) for state in (0, 1)))
+    run = Run(monkeypatch, heard=Telemetry(
+        phase='checking', hypothesis=found, true_setting=0, exploration_steps=1234,
+        report={'round': '1', 'steps': '5678', 'changes_relearnt': '0'}))
+    assert run.end('--once') == (1, 'The hypothesis is wrong.')
+    said = run.out.getvalue()
+    assert re.search(r'^steps +5,678$', said, re.MULTILINE)
+    assert re.search(r'^exploration +1,234 steps$', said, re.MULTILINE)
+    assert re.search(r'^missing +2 ', said, re.MULTILINE)
+
+
+@thorough('console/test_live_run.py::test_the_real_nodes '
+          'console/test_live_run.py::test_a_wrong_hypothesis_is_said')
+def test_a_terminal_is_redrawn_in_place_and_a_wrong_hypothesis_is_said(console: Make) -> None:
+    status, output = on_a_terminal(console('wrong', '--once').start)
+    assert status == 1 and is_redrawn_in_place(output), output
     assert re.search(r'^steps +5,678\r$', output, re.MULTILINE)
     assert re.search(r'^exploration +1,234 steps\r$', output, re.MULTILINE)
     assert re.search(r'^missing +2\r$', output, re.MULTILINE)
@@ -339,14 +363,14 @@ def test_a_terminal_is_redrawn_in_place_and_a_wrong_hypothesis_is_said(console: 
 
 
 def test_the_real_nodes(tmp_path: Path) -> None:
+    """On a terminal."""
     (tmp_path / 'corridor.yaml').write_text(CORRIDOR)
-    finished = subprocess.run(
+    status, output = on_a_terminal(lambda terminal: subprocess.Popen(
         [sys.executable, '-m', 'mnm_ros.console', str(tmp_path / 'corridor.yaml'), '--once',
          '--timeout', str(DEADLINE_S)],
-        env={**os.environ, 'TMPDIR': str(tmp_path)}, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, timeout=2 * DEADLINE_S)
-    assert finished.returncode == 0, finished.stdout
-    assert re.search(r'^\d\d:\d\d:\d\d phase building/', finished.stdout, re.MULTILINE)
-    assert re.search(r'^\d\d:\d\d:\d\d known 3: 0 1 2$', finished.stdout, re.MULTILINE)
-    assert finished.stdout.endswith('The hypothesis is right.\n')
+        env={**os.environ, 'TERM': 'xterm', 'TMPDIR': str(tmp_path)}, stdout=terminal,
+        stderr=subprocess.STDOUT, start_new_session=True))
+    assert status == 0 and is_redrawn_in_place(output), output
+    assert re.search(r'^known +3 states\r$', output, re.MULTILINE), output
+    assert output.endswith('The hypothesis is right.\r\n')
     assert not list(tmp_path.glob('mnm_ros_*'))

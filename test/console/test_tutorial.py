@@ -77,7 +77,10 @@ def test_a_robot_side_of_ones_own(tmp_path: Path) -> None:
         # A few clauses stand for all, which take ten seconds.
         lines = typed(block(ROBOT, 'python3 -m mnm_ros contract').strip() + ' -k "reset or it_is"')
         assert re.findall(r'^(ok|FAILED|skipped) ', lines, re.MULTILINE) == ['ok'] * 3, lines
-        said, shown = typed(block(ROBOT, 'scripts/explore --robot')), block(ROBOT, 'hypothesis ')
+        # Whoever trusts more learns the same in fewer steps.
+        said = typed(block(ROBOT, 'scripts/explore --robot').strip() + strength(
+            ' --delta 0.9', ''))
+        shown = block(ROBOT, 'hypothesis ')
         assert 'hypothesis      1.0\n' in said and 'hypothesis      1.0\n' in shown
         found, wanted = (sorted(re.search(r'^known +9: (.*)$', text, re.MULTILINE)[1].split())
                          for text in (said, shown))

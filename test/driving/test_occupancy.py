@@ -43,22 +43,23 @@ def random_map(random: Random) -> Map:
     return Map(0.1, 30, 20, origin, values)
 
 
-def value_at(map_: Map, x: float, y: float) -> int | None:
-    """Return the value of the pixel with a point; None off the map."""
-    distance = math.hypot(x - map_.origin.x, y - map_.origin.y)
-    angle = math.atan2(y - map_.origin.y, x - map_.origin.x) - map_.origin.yaw
-    column = math.floor(distance * math.cos(angle) / map_.resolution)
-    row = math.floor(distance * math.sin(angle) / map_.resolution)
-    inside = 0 <= column < map_.width and 0 <= row < map_.height
-    return map_.values[row * map_.width + column] if inside else None
+def values_at(map_: Map, x: np.ndarray, y: np.ndarray) -> set[int | None]:
+    """Return the values of the pixels with some points; None off the map."""
+    distance = np.hypot(x - map_.origin.x, y - map_.origin.y)
+    angle = np.arctan2(y - map_.origin.y, x - map_.origin.x) - map_.origin.yaw
+    column = np.floor(distance * np.cos(angle) / map_.resolution).astype(int)
+    row = np.floor(distance * np.sin(angle) / map_.resolution).astype(int)
+    inside = (0 <= column) & (column < map_.width) & (0 <= row) & (row < map_.height)
+    values = np.asarray(map_.values)[row[inside] * map_.width + column[inside]]
+    return {*values.tolist(), *(() if inside.all() else (None,))}
 
 
 def seen(map_: Map, start: tuple[float, float], end: tuple[float, float],
          radius: float) -> set[int | None]:
     """Return the values at many points of a disc at many points of a straight way."""
-    return {value_at(map_, start[0] + part / 40 * (end[0] - start[0]) + r * math.cos(a / 5),
-                     start[1] + part / 40 * (end[1] - start[1]) + r * math.sin(a / 5))
-            for part in range(41) for r in (0, radius / 2, radius) for a in range(32)}
+    part, apart, angle = np.ogrid[0:1:41j, 0:radius:3j, 0:6.2:32j]
+    return values_at(map_, start[0] + part * (end[0] - start[0]) + apart * np.cos(angle),
+                     start[1] + part * (end[1] - start[1]) + apart * np.sin(angle))
 
 
 @pytest.mark.parametrize('seed', SEEDS)

@@ -35,13 +35,15 @@ def test_room_is_where_a_disc_would_touch(seed: int) -> None:
         points = [(random.uniform(-1, 1), random.uniform(-1, 1)) for _ in range(3)]
         points = [point for point in points
                   if all(math.dist(point, at) > RADIUS for at in (*way[:2], (0.0, 0.0)))]
-        driven, touched, parts = 0.0, math.inf, strength(1000, 2000)
+        driven, touched, part = 0.0, math.inf, np.linspace(0.0, 1.0, strength(1000, 2000) + 1)
         for start, end in zip(way, way[1:]):
             length = math.dist(start, end)
-            for step in range(parts + 1):
-                at = [a + (b - a) * step / parts for a, b in zip(start, end)]
-                if any(math.dist(at, point) < RADIUS for point in points):
-                    touched = min(touched, driven + length * step / parts)
+            x, y = (a + (b - a) * part for a, b in zip(start, end))
+            touches = np.zeros(part.size, bool)
+            for point in points:
+                touches |= np.hypot(x - point[0], y - point[1]) < RADIUS
+            if touches.any():
+                touched = min(touched, driven + length * part[touches.argmax()])
             driven += length
         room = sight(*points).room(way)
         assert room == pytest.approx(touched - MARGIN, abs=2e-3), (seed, way, points)

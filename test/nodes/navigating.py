@@ -134,7 +134,7 @@ class Commander:
     def wait_for(self, condition: Callable[[], Any], what: str) -> Any:
         def spun() -> Any:
             self._robots.spin(0.0)
-            self._robots._executor.spin_once(timeout_sec=0.0)
+            self._robots.spin_once(0.0)
             return condition()
         return self.peer.wait_for(spun, what)
 

@@ -22,12 +22,13 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from mnm_ros import messages
+from mnm_ros.fast_executor import fast_executor
 from node_server import COMMAND, destroy
 from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
 from rclpy.client import Client
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64MultiArray
@@ -291,17 +292,30 @@ class Peer:
         self.context = _context()
         self.closed = False
         self.node = Node(name, namespace=namespace or None, context=self.context)
-        self._executor = SingleThreadedExecutor(context=self.context)
-        self._executor.add_node(self.node)
+        self._spun = [self.node]
+        self._executor = self._new_executor()
         _peers.append(self)
+
+    def _new_executor(self) -> Executor:
+        executor = fast_executor(context=self.context)
+        for node in self._spun:
+            executor.add_node(node)
+        return executor
 
     def spin_also(self, node: Node) -> None:
         """Spin another node of the same context too."""
+        self._spun.append(node)
         self._executor.add_node(node)
 
     def spin_without(self, node: Node) -> None:
-        """Let it be silent from now on."""
-        self._executor.remove_node(node)
+        """Let it be silent from now on, also about what it has not taken from its queue yet."""
+        self._spun.remove(node)
+        self._executor.shutdown()
+        self._executor = self._new_executor()
+
+    def spin_once(self, seconds: float = 0.02) -> None:
+        """Take the next thing that has come, or wait for it for so long."""
+        self._executor.spin_once(timeout_sec=seconds)
 
     def listen(self, kind: type, topic: str, qos: Any = messages.LATCHED) -> list[Any]:
         """Return a list that grows with each message."""
@@ -321,7 +335,7 @@ class Peer:
                 return value
             assert time.monotonic() < end, f'waited {deadline} s in vain: {what}\n{_said()}'
             assert not any(process.crashed for process in _processes), f'{what}:\n{_said()}'
-            self._executor.spin_once(timeout_sec=0.02)
+            self.spin_once()
 
     def wait_for_rest(self, value: Callable[[], Any], what: str, seconds: float = 1.0) -> Any:
         """Spin until the value has stayed the same for so long, and return it."""
@@ -341,7 +355,7 @@ class Peer:
         """Spin for a while, to see that something does not happen."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self._executor.spin_once(timeout_sec=0.02)
+            self.spin_once()
 
     @contextmanager
     def client(self, kind: type, service: str) -> Iterator[Callable[[Any], Any]]:
@@ -374,7 +388,7 @@ class Peer:
             while time.monotonic() < until:
                 if client.service_is_ready():
                     return client
-                self._executor.spin_once(timeout_sec=0.02)
+                self.spin_once()
             self.node.destroy_client(client)
         raise AssertionError(f'waited {DEADLINE} s in vain: service {service}')
 
@@ -389,7 +403,7 @@ class Peer:
         name, end = self.node.resolve_service_name(service), time.monotonic() + 0.5
         owner = self._owner(name)
         while owner is None and time.monotonic() < end:
-            self._executor.spin_once(timeout_sec=0.02)
+            self.spin_once()
             owner = self._owner(name)
         if owner is None:
             return

@@ -20,6 +20,7 @@ from contextlib import suppress
 from functools import partial, wraps
 import gc
 from importlib import import_module
+from importlib.util import find_spec
 import inspect
 import json
 import os
@@ -42,6 +43,7 @@ COMMAND = 'mnm_ros'
 """The name of the command, which is a program, too."""
 
 COMMAND_IMPORTS = ('call', 'knowledge', 'main', 'run', 'source', 'watch')
+PAGE = 'mnm_ros.page.web_server'
 HERE = Path(__file__).resolve().parent    # a script with ``main`` that is there is a program, too
 
 
@@ -77,6 +79,15 @@ def get_ready() -> None:
     inspect.getmodule(sys._getframe())    # rclpy looks for who logs in the files of all modules
     gc.collect()
     gc.freeze()    # what is never to be collected is neither looked through nor copied
+
+
+def get_ready_for(order: dict[str, Any]) -> None:
+    """Import the page before the first node that serves it, for all that come after it, too."""
+    page = order['program'] == 'dashboard' or '--page' in order['arguments']
+    if page and PAGE not in sys.modules and find_spec('nicegui'):
+        import_module(PAGE)
+        gc.collect()
+        gc.freeze()
 
 
 def become(order: dict[str, Any]) -> Callable[[], Any]:
@@ -176,10 +187,11 @@ def serve() -> Callable[[], Any] | None:
             if not read:
                 break
             *lines, unread = (unread + read).split(b'\n')
-            for line in lines:
+            for order in map(json.loads, lines):
+                get_ready_for(order)
                 pid = os.fork()
                 if not pid:
-                    return become(json.loads(line))
+                    return become(order)
                 running.add(pid)
                 tell(pid, None)
     for pid in running:

@@ -82,9 +82,12 @@ class Guarded:
         """Send a command and return the messages of the robot side up to the answer."""
         self.states.clear()
         self._commands.publish(Int64MultiArray(data=numbers))
-        self.peer.wait_for(
-            lambda: self.states[-1].data[0] == numbers[0], 'the answer')
+        self.wait_for_answer(numbers[0])
         return [[*message.data] for message in self.states]
+
+    def wait_for_answer(self, seq: int) -> None:
+        """Wait for an answer, which others may have heard before."""
+        self.peer.wait_for(lambda: self.states[-1].data[0] == seq, 'the answer')
 
 
 @pytest.fixture
@@ -197,6 +200,7 @@ def two(peer: Peer, guarded: Guarded) -> Iterator[tuple[Commander, Commander]]:
     both = Commander(peer, 'first'), Commander(peer, 'second')
     guarded.robot.set_parameters([Parameter('commander_timeout', value=60.0)])
     assert both[0].is_obeyed(peer, -1)
+    guarded.wait_for_answer(both[0].numbers.last)
     yield both
     for one in both:
         one.node.destroy_node()
@@ -212,7 +216,9 @@ def test_a_robot_side_takes_commands_of_one_sender_at_a_time(
     assert guarded.robot.moved == moved
     assert {refusal.commander for refusal in second.refusals} == {'/first'}
     # Nothing is said on ``state``: the first would take it for a change of the world.
-    assert first.is_obeyed(peer, WEST) and len(guarded.states) == 1
+    assert first.is_obeyed(peer, WEST)
+    guarded.wait_for_answer(first.numbers.last)
+    assert len(guarded.states) == 1
 
 
 def test_the_numbers_of_the_commander_do_not_make_another_sender_the_commander(
@@ -235,6 +241,7 @@ def test_an_answer_of_a_refused_command_is_no_answer_to_who_hears_the_report_alo
     first.send(EAST, 2)
     peer.wait_for(lambda: first.refusals, 'the refusal')
     first.is_obeyed(peer)
+    guarded.wait_for_answer(first.numbers.last)
     assert [[*message.data] for message in guarded.states] == [
         [-1, 0], [first.numbers.last, 1]]
 

@@ -121,15 +121,15 @@ def two(peer: Peer) -> tuple[FaultyRobot, FaultyRobot]:
     peers = [Peer(namespace=f'/{name}') for name in ('r1', 'r2')]
     good, bad = (FaultyRobot(each) for each in peers)
     good.pause = bad.pause = 0.005
-    # One executor is enough for all.
-    spin = peer._executor.spin_once
+    # Who waits for the peer waits for all.
+    spin = peer.spin_once
 
-    def spin_all(timeout_sec: float) -> None:
-        spin(timeout_sec=timeout_sec / 4)
+    def spin_all(seconds: float = 0.02) -> None:
+        spin(seconds / 4)
         for each in peers:
-            each._executor.spin_once(timeout_sec=timeout_sec / 4)
+            each.spin_once(seconds / 4)
 
-    peer._executor.spin_once = spin_all    # type: ignore[method-assign]
+    peer.spin_once = spin_all    # type: ignore[method-assign]
     return good, bad
 
 

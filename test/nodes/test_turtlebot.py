@@ -11,8 +11,6 @@ from pathlib import Path
 import re
 import shlex
 import signal
-import subprocess
-import sys
 
 from flats import saved
 from mnm_ros.command.main import main
@@ -23,7 +21,7 @@ from mnm_ros.plan.plan_file import load
 from mnm_ros.simulation.diff_drive import scenario_of
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.plan_world import PlanWorld
-from node_processes import DEADLINE, NodeProcess, Peer
+from node_processes import NodeProcess, Peer
 import numpy as np
 import pytest
 from std_msgs.msg import Int64MultiArray, String
@@ -38,11 +36,14 @@ LEFT = strength(-1.55, -2.0)    # m: with the smaller radius, home is next to th
 # Two rooms of 1.1 by 1.1 m with a door between; home, at 0, 0, is in the right one. It is closed.
 WALLS = ((0, 0, 2.5, 0.1), (0, 1.2, 2.5, 1.3), (0, 0, 0.1, 1.3), (2.4, 0, 2.5, 1.3),
          (1.2, 0, 1.3, 0.35), (1.2, 0.95, 1.3, 1.3))
-YOURS = {'radius: 4.0': f'radius: {RADIUS}'}
+YOURS: dict[str, str] = {}
 if find_spec('tf2_msgs') is None:    # as with the wheels of ROS
     YOURS['pose_source: tf2'] = 'pose_source: amcl_pose'
 WITHOUT = ('policies', 'go', 'export', 'report')
 """Commands during which the simulated world may stand still: it is computed all the time."""
+
+REPORT = strength(False, find_spec('jinja2') and find_spec('matplotlib'))
+"""Whether it is made; nodes/test_trial_report.py::test_of_a_real_run makes one by default."""
 
 FILE = ['--ros-args', '--params-file', 'turtlebot.yaml']
 
@@ -82,8 +83,8 @@ def simulated(start: Callable, peer: Peer) -> NodeProcess:
 
 
 def test_every_command_does_what_the_page_says(
-        start: Callable, peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture, request: pytest.FixtureRequest) -> None:
+        start: Callable, begin_command: Callable, peer: Peer, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.chdir(tmp_path)
     drawn()
     outcomes = peer.listen(String, 'outcome')
@@ -102,21 +103,20 @@ def test_every_command_does_what_the_page_says(
             assert check.wait() == 0, check.output
             assert 'ok      declaration' in check.output
         elif words[0] == 'trial':
-            trial = subprocess.Popen([sys.executable, '-m', 'mnm_ros', *words])
-            request.addfinalizer(trial.kill)    # no-op once it has ended
+            trial = begin_command(*words)
             peer.wait_for(lambda: policies, 'the first hypothesis')
             assert peer.node.count_subscribers('/battery_state') == 1
         elif words[0] == 'map':
-            assert main(words) == 0, capsys.readouterr().err
+            # With the radius of the page, the forecast takes all the time that it may.
+            assert main([*words, '--radius', str(RADIUS)]) == 0, capsys.readouterr().err
             adapted()
             world = simulated(start, peer)
         elif words[0] in ('policies', 'export'):    # a busy machine may not answer in time
             peer.wait_for(lambda: main(words) == 0, words[0])    # noqa: B023
-        elif words[0] != 'report' or find_spec('jinja2') and find_spec('matplotlib'):
+        elif words[0] != 'report' or REPORT:
             assert main(words) == 0, (words, capsys.readouterr().err)
     world.send(signal.SIGCONT)
-    trial.send_signal(signal.SIGINT)
-    assert trial.wait(DEADLINE) == 0
+    assert trial.stop() == 0, trial.output
     assert done == ['map', 'run', 'preflight', 'trial', 'policies', 'stop', 'go', 'run', 'goal',
                     'export', 'report']
     assert re.search(r'^reached (kitchen 1|3) in \d+ step', capsys.readouterr().out, re.MULTILINE)

@@ -151,9 +151,14 @@ def _lists(found: Any, name: str) -> dict[int, tuple[tuple[Any, ...], ...]]:
     return lists
 
 
+def is_state(value: Any) -> bool:
+    """Return whether a value may be a state."""
+    return type(value) is int and value in _INT64
+
+
 def check_state(value: Any, what: str) -> None:
     """Raise ValueError unless it may be a state."""
-    if type(value) is not int or value not in _INT64:
+    if not is_state(value):
         raise InvalidValueError(f'{what} is {shown(value)}, expected a state, a 64-bit integer')
 
 
