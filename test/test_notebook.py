@@ -81,10 +81,10 @@ def test_the_lake_is_explored_and_its_change_noticed(
     assert not {9, 12, 13} & {*names['result'].known}
 
 
-CLOSED, TAIL = strength((4_000, 12_000), (12_000, 20_000))    # steps
+CLOSED, TAIL = strength((5_000, 12_000), (12_000, 20_000))    # steps
 SHORTER = strength({
-    '12_000, 24_000': '3_000, 7_000',
-    'tail=12_000, period=7_000': 'tail=3_000, period=2_000, radius=2.5',
+    '12_000, 24_000': '4_000, 9_000',
+    'tail=12_000, period=7_000': 'tail=3_000, period=2_500, radius=3.0',
     'tail=20_000': 'tail=12_000',
     'Simulator(shortcut, seed=1).step, steps=9_000':
         "Simulator(changing('shortcut', 1_500), seed=1).step, steps=4_000"}, {})
