@@ -217,7 +217,7 @@ def rest(name: str, seed: int, steps: int, kept: Path | None, base: str) -> tupl
 
 def most_expected(count: int) -> float:
     """Return the upper end of the exact one-sided 95% interval of a Poisson mean."""
-    from scipy.special import gammaincinv    # scipy.stats takes a second to import
+    from scipy.special import gammaincinv  # scipy.stats takes a second to import
     return float(gammaincinv(count + 1, 0.95))
 
 

@@ -44,7 +44,7 @@ CONFIDENCE = 0.95
 
 def interval(broken: int, trials: int) -> tuple[float, float]:
     """Return the exact (Clopper-Pearson) interval for a probability, at level ``CONFIDENCE``."""
-    from scipy.special import betaincinv    # scipy.stats takes a second to import
+    from scipy.special import betaincinv  # scipy.stats takes a second to import
     tail = (1 - CONFIDENCE) / 2
     low = betaincinv(broken, trials - broken + 1, tail) if broken else 0.0
     high = betaincinv(broken + 1, trials - broken, 1 - tail) if broken < trials else 1.0
