@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is n
 
 from mnm_ros import explore, load_scenario, play, sentence, Simulator  # noqa: E402
 
-STEPS = 2_000
+STEPS = 1_600
 
 # %% A robot is a function: it executes an action (-1 is RESET) and returns the state it ends in.
 rooms = load_scenario('two_rooms')

@@ -74,7 +74,7 @@ def test_a_base_without_a_policy_for_home_is_refused(
     'own_parts:CautiousPlanner',
     marks=thorough('test_plug_ins.py::test_a_planner test_plug_ins.py::test_a_detector'))])
 def test_a_planner(name: str, own_parts: Any) -> None:
-    exploration = explored(3000, planner=name)
+    exploration = explored(1500, planner=name)
     assert own_parts.CautiousPlanner.planned > own_parts.CautiousPlanner.made > 0
     assert exploration.hypothesis is not None and len(exploration.hypothesis.targets) > 2
     simulator = Simulator(load('corridor'), 1)
@@ -91,7 +91,7 @@ def test_a_planner(name: str, own_parts: Any) -> None:
     marks=thorough('test_plug_ins.py::test_a_planner test_plug_ins.py::test_a_detector'))])
 def test_a_detector(name: str, own_parts: Any) -> None:
     overrides = {'detector': name}
-    exploration, simulator = explored(3000, **overrides), Simulator(load('corridor'), 1)
+    exploration, simulator = explored(1500, **overrides), Simulator(load('corridor'), 1)
     assert own_parts.CountingDetector.heard > 0 and not exploration.can_snapshot
     while not exploration.can_snapshot:
         play(exploration, simulator.step, 1)
@@ -106,7 +106,7 @@ def test_a_detector(name: str, own_parts: Any) -> None:
 
 @pytest.mark.parametrize('name', ['trusting', 'own_parts:trusting'])
 def test_checks(name: str) -> None:
-    exploration = explored(3000, checks=name)
+    exploration = explored(1500, checks=name)
     assert exploration.activity().said == InWords('trusting all policies')
     assert exploration.hypothesis is not None and len(exploration.hypothesis.targets) > 2
     assert not exploration.can_snapshot

@@ -29,7 +29,7 @@ def test_pages_are_read_without_a_warning(tmp_path: Path) -> None:
     """All but the reference of the API, for which all modules would be imported."""
     done = subprocess.run(
         [sys.executable, '-m', 'sphinx', '-q', '--fresh-env', '-b', 'dummy', '-D',
-         'exclude_patterns=site,api.rst', 'docs', str(tmp_path)],
+         'exclude_patterns=site,api.rst', '-D', 'smartquotes=0', 'docs', str(tmp_path)],
         cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stderr.splitlines() if "document 'api'" not in line] == []

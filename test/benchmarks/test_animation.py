@@ -14,7 +14,7 @@ from tiers import strength
 late('matplotlib')
 images, animation = map(late, ('PIL.Image', 'animation'))
 
-SMALL = {'FLAT': ('..#..', '.S...', '..#..', '.....'), 'DOOR': (1, 2), 'RADIUS': 6.0}
+SMALL = {'FLAT': ('..#..', '.S...', '..#..', '.....'), 'DOOR': (1, 2), 'RADIUS': 6.0, 'CALM': 100}
 """Two rooms with two doors between them."""
 
 PLACES = strength(16, 50)    # within reach

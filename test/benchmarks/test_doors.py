@@ -11,12 +11,15 @@ import pytest
 from tiers import strength
 
 
-def test_what_a_closed_door_does(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_what_a_closed_door_does(tmp_path: Path, capsys: pytest.CaptureFixture,
+                                 monkeypatch: pytest.MonkeyPatch) -> None:
     words = ['--worlds', 'two_rooms', '--seeds', '1', '--keep', str(tmp_path)]
+    found = doors.measure('two_rooms', 0, 500, 4000, tmp_path, 'disco')
+    if strength(True, False):    # that it repeats itself is shown by the first pushes, too
+        monkeypatch.setattr(doors, 'measure', lambda *_: found)
     doors.main([*words, '--settle', '500', '--most', '4000'])
     told = capsys.readouterr().out
     assert told.startswith('two_rooms: hint ')
-    found = doors.measure('two_rooms', 0, 500, 4000, tmp_path, 'disco')
     assert str([found[:4]]) in told    # from the same first hypothesis
     hint, notice, first, last, victims = found
     assert victims and first is not None and last is not None
@@ -28,8 +31,8 @@ def test_what_a_closed_door_does(tmp_path: Path, capsys: pytest.CaptureFixture) 
     for stays in strength((), (40, 80)):    # the command below asks for one of them
         tries, noticed = doors.person('two_rooms', 0, 500, stays, tmp_path, 'disco')
         assert 0 < tries <= stays / 2 and noticed in (0, 1)
-    doors.main([*words, '--person', '40'])
+    doors.main([*words, '--settle', strength('100', '2000'), '--person', '40'])
     assert capsys.readouterr().out.startswith('two_rooms: ')
-    doors.main([*words, '--rest', '1000'])
+    doors.main([*words, '--rest', '500'])
     assert capsys.readouterr().out.splitlines()[-1] == (
-        '0 hints in 1,000 steps, at most 59.91 in 20,000 (95%)')
+        '0 hints in 500 steps, at most 119.83 in 20,000 (95%)')

@@ -79,7 +79,7 @@ def test_false_alarms_are_told_from_what_may_happen() -> None:
 
 
 def test_a_run_without_a_change() -> None:
-    steps = strength(2500, 10_000)
+    steps = strength(1800, 10_000)
     alarms = false_alarms.run('corridor', 0, steps, SHORT)
     assert false_alarms.run('corridor', 0, steps, SHORT) == alarms
     assert alarms.false == 0 and 0 < alarms.first < steps and alarms.rediscoveries > 1

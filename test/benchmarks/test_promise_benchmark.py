@@ -289,10 +289,11 @@ def test_a_rate_above_delta_is_not_well(
 
 
 def test_what_is_noticed_where_nothing_changes_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    configuration = replace(QUICK, radius=strength(2.0, 0.0), change_after=300)
+    calm = strength(60, 300)    # steps
+    configuration = replace(QUICK, radius=strength(2.0, 0.0), change_after=calm)
     outcome = trials.run('beyond_star', 0, configuration)
     assert (outcome.end, outcome.alarms) == ('found', 0)
-    assert outcome.steps == outcome.steps_first + 300
+    assert outcome.steps == outcome.steps_first + calm
     publish = trials.Mnm._publish
 
     def cry_wolf(mnm: trials.Mnm, revision: int) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from tiers import strength
 
-THOUSAND = strength(400, 1000)    # steps, or fewer
+THOUSAND = strength(300, 1000)    # steps, or fewer
 RADIUS = strength(2.0, 4.0)
 SEEDS = range(strength(1, 2))
 
