@@ -82,19 +82,20 @@ def test_a_door_that_opens_and_closes_again_and_again_costs_less_each_time(seed:
 
 
 @pytest.mark.parametrize(('before', 'now'), [
-    pytest.param(0.05, 0.4, id='worse', marks=thorough(
+    pytest.param(0.05, 0.4, id='worse'),
+    pytest.param(0.4, 0.05, id='better', marks=thorough(
         'core/test_change.py::test_a_change_of_all_moves_is_relearnt_as_one '
         'core/test_pooled_detector.py::'
-        'test_a_change_of_all_moves_is_noticed_sooner_than_by_single_ones')),
-    pytest.param(0.4, 0.05, id='better')])
+        'test_a_change_of_all_moves_is_noticed_sooner_than_by_single_ones'))])
 @pytest.mark.parametrize('seed', range(strength(1, 6)))
 def test_a_change_of_all_moves_is_relearnt_as_one(before: float, now: float, seed: int) -> None:
     """Issue: of 8 policies that stay within the limit, 4 to 8 were doubted for 20,000 steps."""
-    world = Explored(*(grid_cmp(ROOM, slip, MOVES) for slip in (before, now)), seed=seed)
-    world.step(strength(900, 2_500))
+    rows = ['...', '.S.', '...']
+    world = Explored(*(grid_cmp(rows, slip, MOVES) for slip in (before, now)), seed=seed)
+    world.step(strength(1_500, 2_500))
     assert world.mnm.log.noticed == 0
     world.simulator.change()
-    for _ in range(26):
+    for _ in range(20):
         assert world.step(100) == 0
         if world.mnm.log.relearnt:
             break

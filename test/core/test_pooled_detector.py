@@ -66,6 +66,13 @@ def test_a_change_of_all_moves_is_noticed_nearly_as_soon_as_by_a_test_that_knows
     assert mean(took) < 3.3 * known, (known, took)    # of many seeds: 2.7 to 2.9 times
 
 
+def test_few_executions_before_a_change_suffice() -> None:
+    for seed in range(strength(4, 40)):
+        detector, generator = PooledDetector(DELTA), random.Random(seed)
+        assert record(detector, dict.fromkeys(PAIRS, 0.95), 500, generator) is None
+        assert record(detector, dict.fromkeys(PAIRS, 0.6), 400, generator), f'seed {seed}'
+
+
 @pytest.mark.parametrize('rises', [False, True])
 def test_no_chances_have_less_evidence_than_the_least(rises: bool) -> None:
     """Chances drawn at random, and those of all executions, which are near the least."""
