@@ -19,7 +19,7 @@ from mnm_ros.core import (
 )
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm.options import Value
-from mnm_ros.core.progress.said import StatesAdded
+from mnm_ros.core.progress.said import HypothesisFound, StatesAdded
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -185,7 +185,8 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
     assert phases == {'building/discovery', 'building/evaluation', 'checking/rediscovery',
                       'checking/evaluation'}
     figures = exploration.diagnostics()
-    assert figures['changes_noticed'] == 2 and isinstance(figures['last_change'].said, StatesAdded)
+    assert figures['changes_noticed'] == 2 and isinstance(
+        figures['last_change'].said, (HypothesisFound, StatesAdded))
 
 
 def until_it_is_under_way(exploration: Exploration, simulator: Simulator) -> None:
