@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from mnm_ros.core import Counts, Policy, RESET, TransitionRows
-from mnm_ros.core.disco.sample import FIRST_EXECUTIONS, least_costs, Sampling
+from mnm_ros.core.disco.sample import FIRST_EXECUTIONS, Sampling
+from mnm_ros.core.planning.shortest_ways import least_costs
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix

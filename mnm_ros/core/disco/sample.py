@@ -9,12 +9,12 @@ What is to be sampled is decided by ``rule_out`` and ``certify``; this only make
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair, usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.planning.shortest_ways import cheapest_edges, least_costs
 import numpy as np
 
 FIRST_EXECUTIONS = 1
@@ -31,7 +31,6 @@ _LOOK_COST = 1500
 
 _MOST_TRIPS = 3
 """Trips to a state that did not arrive, after which it is left out."""
-
 
 
 class Sampling:
@@ -398,29 +397,3 @@ class Sampling:
         states = list(self._rows.places)
         self._way = {states[place]: action for place, action in zip(
             origins[chosen].tolist(), actions[chosen].tolist())}
-
-
-def cheapest_edges(costs: Floats, origins: Indices, ends: Indices) -> Indices:
-    """Return the places of the edges of which none with the same ends costs less, in order."""
-    order = np.lexsort((costs, ends, origins))
-    origins, ends = origins[order], ends[order]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (origins[1:] != origins[:-1]) | (ends[1:] != ends[:-1])
-    found: Indices = order[first]
-    return found
-
-
-def least_costs(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:
-    """
-    Return what ``scipy.sparse.csgraph.dijkstra`` says of a graph with these edges.
-
-    No two of them have the same ends. Sorted here, they are the matrix as it is kept: to have
-    scipy sort them takes longer than to find the ways.
-    """
-    # Imported on first use, see mnm_ros/core/libraries.py.
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import dijkstra
-    order = np.lexsort((ends, origins))
-    rows = np.searchsorted(origins[order], np.arange(size + 1))
-    return dijkstra(csr_matrix((costs[order], ends[order].astype(np.int32),
-                                rows.astype(np.int32)), (size, size)), **options)
