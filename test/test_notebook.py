@@ -87,7 +87,7 @@ SHORTER = strength({
     'tail=12_000, period=7_000': 'tail=3_000, period=2_500, radius=3.0',
     'tail=20_000': 'tail=12_000',
     'Simulator(shortcut, seed=1).step, steps=9_000':
-        "Simulator(changing('shortcut', 1_500), seed=1).step, steps=4_000"}, {})
+        "Simulator(changing('shortcut', 1_000), seed=1).step, steps=3_500"}, {})
 
 
 def _with_seeds(run_study: Callable[..., Any], few: range, scenarios: Any, bases: Any,

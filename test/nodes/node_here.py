@@ -36,5 +36,4 @@ class NodeHere(Generic[_NodeT]):
 
     def vanish(self) -> None:
         """End as a process that is killed: nothing is called any more."""
-        self._peer.spin_without(self.node)
-        self.node.destroy_node()    # type: ignore[attr-defined]
+        self._peer.destroy(self.node)

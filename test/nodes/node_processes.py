@@ -313,6 +313,11 @@ class Peer:
         self._executor.shutdown()
         self._executor = self._new_executor()
 
+    def destroy(self, node: Node) -> None:
+        """Destroy a node that is spun; its timers may be in the queue already."""
+        self.spin_without(node)
+        node.destroy_node()
+
     def spin_once(self, seconds: float = 0.02) -> None:
         """Take the next thing that has come, or wait for it for so long."""
         self._executor.spin_once(timeout_sec=seconds)

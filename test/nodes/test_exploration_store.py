@@ -182,7 +182,7 @@ def explorer_here(peer: Peer, **parameters: object) -> Explorer:
 def leave(peer: Peer, node: Explorer) -> None:
     peer.wait_for(node.leave, 'that the robot is left')
     node.close()
-    node.destroy_node()
+    peer.destroy(node)
 
 
 @thorough(shown_by=(

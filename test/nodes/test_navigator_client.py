@@ -327,7 +327,7 @@ def test_the_navigator_is_started_anew(
     before = navigator()
     goal = client.go(2)
     peer.wait_for(lambda: robot.held and goal.acknowledged, 'a step under way')
-    before.destroy_node()
+    peer.destroy(before)
     navigator_here(peer, monkeypatch)
     assert result(peer, goal).text == 'lost 2: the navigator does not know it any more'
     robot.held.clear()

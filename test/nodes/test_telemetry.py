@@ -431,6 +431,5 @@ def test_a_robot_that_hangs_is_told_of_long_before_it_is_asked_again(
     robot.deaf = 0
     robot.send(-1, robot.state)    # it is moved, and goes on
     peer.wait_for(lambda: subscriptions.heard.late == (), 'that it answers again')
-    peer.spin_without(observer)
-    observer.destroy_node()
+    peer.destroy(observer)
     assert process.stop() == 0

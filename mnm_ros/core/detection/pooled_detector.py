@@ -63,8 +63,8 @@ _AGAINST = 2.0    # nats by which the moves with one action may contradict the c
 _MOST = 2 / 3    # of the evidence that a single move may have, or the change is its own
 
 _AFTER = np.array([-3.5, -2.5, -1.7, -1.0, 1.0, 1.7, 2.5, 3.5])    # the tilts b
-# The tilts a, but for their sign; the larger one is for few executions before the change.
-_BEFORE = np.array([0.3, 1.2])
+# The tilts a, but for their sign; the largest one is for few executions before the change.
+_BEFORE = np.array([0.15, 0.5, 1.5])
 _TILTED = 0.4    # v
 _HALVINGS = 25    # of the range in which the least evidence is looked for
 
