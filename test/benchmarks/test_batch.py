@@ -190,7 +190,7 @@ def test_a_row_is_as_good_as_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(made.told) == (0 if base else len(prediction.WAY))
     given = 2000, '', ('broken_wheel', 1)
     told = progress.run(*given)
-    if strength(True, False):    # that it repeats itself is shown by all that is kept in files
+    if strength(True, False):    # that a run repeats itself is no matter of its row
         monkeypatch.setattr(progress, 'run', lambda *_: told)
     assert told and progress.told_in(texts(progress.trial(*given))) == told
     trial = references.Trial(3, [5, 2], 1, False, 90, 4,

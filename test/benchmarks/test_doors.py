@@ -15,7 +15,7 @@ def test_what_a_closed_door_does(tmp_path: Path, capsys: pytest.CaptureFixture,
                                  monkeypatch: pytest.MonkeyPatch) -> None:
     words = ['--worlds', 'two_rooms', '--seeds', '1', '--keep', str(tmp_path)]
     found = doors.measure('two_rooms', 0, 500, 4000, tmp_path, 'disco')
-    if strength(True, False):    # that it repeats itself is shown by the first pushes, too
+    if strength(True, False):    # that it repeats itself is shown by the first pushes below
         monkeypatch.setattr(doors, 'measure', lambda *_: found)
     doors.main([*words, '--settle', '500', '--most', '4000'])
     told = capsys.readouterr().out
