@@ -17,7 +17,6 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.robot_description import RobotDescription
 import numpy as np
-from scipy.spatial import cKDTree
 
 SAME = 0.05
 """How far apart in m a place may be from where it was and yet be the same."""
@@ -67,6 +66,7 @@ def _numbers(described: RobotDescription) -> frozenset[int]:
 
 def _same_states(before: RobotDescription, now: RobotDescription) -> dict[int, int]:
     """Return by the number of a place before the number that the same place has now."""
+    from scipy.spatial import cKDTree
     numbers, old = [*now.positions], [*before.positions]
     at = np.array([now.positions[number] for number in numbers]).reshape(-1, 2)
     near = cKDTree(at).query_ball_point(

@@ -15,14 +15,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.declaration import Declaration, listed
 from mnm_ros.places.floors import apart, floors
 from mnm_ros.robot_description import MAX_NAME, MAX_STATES, RobotDescription
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
+
+if TYPE_CHECKING:    # scipy takes longer to import than all else of a node that has no graph
+    from scipy.sparse import csr_matrix
 
 MOST_ACTIONS = 64
 """Outgoing edges of a place, far more than any published graph has."""
@@ -202,6 +204,7 @@ class PlaceGraph:
 
     @cached_property
     def _largest_part(self) -> list[int]:
+        from scipy.sparse.csgraph import connected_components
         _, part = connected_components(self._matrix, connection='strong')
         largest = np.bincount(part).argmax()
         return [place for place, each in zip(self._numbers, part) if each == largest]
@@ -209,6 +212,7 @@ class PlaceGraph:
     @cached_property
     def cut_off(self) -> tuple[frozenset[int], frozenset[int]]:
         """Return the places that home cannot reach, and those that cannot reach home."""
+        from scipy.sparse.csgraph import breadth_first_order
         reached, returning = (
             {*breadth_first_order(matrix, self._numbers[self.home],
                                   return_predecessors=False).tolist()}
@@ -220,6 +224,7 @@ class PlaceGraph:
 
     def _hops(self, starts: Sequence[int]) -> np.ndarray:
         """Return by start and place how many edges are between them at least."""
+        from scipy.sparse.csgraph import shortest_path
         return np.asarray(shortest_path(
             self._matrix, method='D', unweighted=True,
             indices=[self._numbers[start] for start in starts]))
@@ -230,6 +235,7 @@ class PlaceGraph:
 
     @cached_property
     def _matrix(self) -> csr_matrix:
+        from scipy.sparse import csr_matrix
         size = len(self.places)
         rows, columns = ([self._numbers[each] for each in ends] for ends in zip(
             *((edge.start, edge.end) for edge in self._ways)))

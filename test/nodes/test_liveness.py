@@ -8,6 +8,8 @@ from collections.abc import Callable
 import os
 from pathlib import Path
 import signal
+import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -298,3 +300,10 @@ def test_no_library_is_imported_while_a_robot_waits(
     peer.wait_for(lambda: policies, 'a hypothesis')
     assert process.stop() == 0
     assert 'imported late: []' in process.output
+
+
+@pytest.mark.parametrize('node', ['explorer', 'cmp_sim'])
+def test_a_node_is_there_before_what_takes_longest_to_import(node: str) -> None:
+    """Scipy takes half a second and 30 MB, of which an explorer needs a part later."""
+    code = f'import sys, mnm_ros.nodes.{node}; print("scipy" in sys.modules)'
+    assert subprocess.check_output([sys.executable, '-c', code], text=True) == 'False\n'

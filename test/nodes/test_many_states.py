@@ -140,7 +140,9 @@ def went(operator: Operator, peer: Peer, goal: int) -> str:
     return peer.wait_for(result, f'goal {goal}')
 
 
-def test_more_than_a_thousand_states_take_little_memory(explorer: Callable, peer: Peer) -> None:
+def test_more_than_a_thousand_states_take_little_memory(
+        explorer: Callable, peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('MNM_FORK', '0')    # a fork shares the memory of what others have imported
     known = peer.listen(Int64MultiArray, 'known_states')
     heard = peer.listen(Int64MultiArray, 'policies')
     process = explorer(**TREE, base='learning_base:large')

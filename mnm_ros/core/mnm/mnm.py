@@ -25,6 +25,7 @@ from mnm_ros.core.mnm.checking_phase import (
     Round,
 )
 from mnm_ros.core.mnm.directives import LeaveClosed, Look, Wish
+from mnm_ros.core.mnm.held import HeldHypothesis
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.mnm.runs import Runs
@@ -33,7 +34,7 @@ from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import NextStates, Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
+from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
@@ -47,7 +48,6 @@ from mnm_ros.core.progress.said import (
     GoingHomeFirst,
     HomeFound,
     HypothesisFound,
-    NotProvenSince,
     NoWarmStart,
     Said,
     WarmStart,
@@ -94,7 +94,7 @@ class Mnm(PhaseMachine):
     :ivar round: number of the round, 0 before the first RESET.
     :ivar runs: makes the runs of the base algorithm.
     :ivar home: the state after the first RESET; None before.
-    :ivar hypothesis: the one published; None before the first.
+    :ivar held: the hypothesis that is published.
     :ivar pairs: those that fail, are suspected or closed.
     :ivar building, checking: the phase under way; None for the other one.
     """
@@ -119,11 +119,10 @@ class Mnm(PhaseMachine):
         self.pairs = PairWatch()
         self.round = 0
         self.home: int | None = None
-        self.hypothesis: Hypothesis | None = None
+        self.held = HeldHypothesis()
         self.building: BuildingPhase | None = None
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
-        self._doubted: dict[int, Said] = {}    # when the last round ended
         self._start_machine(MNM_TRANSITIONS, MnmPhase.HOMING)
         if resume is not None:
             self._resume(resume)
@@ -174,7 +173,7 @@ class Mnm(PhaseMachine):
                 self.checking.begin_again(state['outline'])
         if self.checking is not None and self.hypothesis is not None:
             # From here on the same tuple stands for the same revision, see _check.
-            self.hypothesis = replace(self.hypothesis, policies=self.checking.policies)
+            self.held.hypothesis = replace(self.hypothesis, policies=self.checking.policies)
 
     @property
     def active(self) -> BaseAlgorithm | None:
@@ -182,6 +181,11 @@ class Mnm(PhaseMachine):
         if self.checking is not None:
             return self.checking.base
         return self.building.active if self.building is not None else None
+
+    @property
+    def hypothesis(self) -> Hypothesis | None:
+        """Return the one published; None before the first."""
+        return self.held.hypothesis
 
     @property
     def under_revision(self) -> bool:
@@ -255,23 +259,7 @@ class Mnm(PhaseMachine):
             self.pairs.change(change)
             self._leave_closed()
             self.log.tell_changed(self.round, change)
-            self._revise(change)
-
-    def _revise(self, change: PairChange) -> None:
-        """Let the hypothesis that is held while the next one is built follow what is known."""
-        if self.hypothesis is None:
-            return
-        held = self.hypothesis.policies
-        lost = self._memory.lost(change, held[1:])
-        self._memory.keep(lost, [change.pair])
-        left = tuple(policy for policy in held if policy not in lost)
-        self._doubt(self.hypothesis, frozenset([change.pair]))
-        recalled = self._memory.recall({policy.target for policy in left})
-        self._doubted.update((policy.target, NotProvenSince()) for policy in recalled)
-        if lost or recalled:
-            self.hypothesis = replace(
-                self.hypothesis, revision=self.hypothesis.revision + 1,
-                policies=over_own_targets((*left, *recalled)))
+            self.held.follow(change, self._memory)
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
@@ -321,8 +309,7 @@ class Mnm(PhaseMachine):
             self.log.notice()
             self.trigger('hypothesis_refuted')
         self._begin_round()
-        self._doubted = dict.fromkeys(
-            self.hypothesis.targets if self.hypothesis else (), NotProvenSince())
+        self.held.doubt_all()
 
     @property
     def can_improve(self) -> bool:
@@ -332,15 +319,12 @@ class Mnm(PhaseMachine):
     @property
     def doubted(self) -> Mapping[int, Said]:
         """Return why a policy of the hypothesis is doubted, by target."""
-        return self._doubted if self.checking is None else self.checking.doubted
+        return self.held.doubted if self.checking is None else self.checking.doubted
 
     @property
     def kept(self) -> Collection[int]:
         """Return the targets of those that are neither proven since a change nor doubted."""
-        if self.checking is not None:
-            return self.checking.kept
-        return [target for target in self.hypothesis.targets if target not in self._doubted] if (
-            self.hypothesis) else ()
+        return self.held.kept if self.checking is None else self.checking.kept
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
@@ -362,17 +346,7 @@ class Mnm(PhaseMachine):
             if checking is not None:
                 self.trigger('hypothesis_refuted')
             self._begin_round()
-        found = self.hypothesis
-        if found is not None and any(policy.plays(forbidden) for policy in found.policies):
-            # It stays until another one is found, but its readers must not go that way, either.
-            self._doubt(found, forbidden)
-            self.hypothesis = replace(found, revision=found.revision + 1, policies=tuple(
-                _without(policy, forbidden) for policy in found.policies))
-
-    def _doubt(self, held: Hypothesis, pairs: frozenset[Pair]) -> None:
-        """Doubt the policies that play any of these pairs until the round is over."""
-        self._doubted.update((policy.target, NotProvenSince()) for policy in held.policies
-                             if policy.plays(pairs))
+        self.held.forbid(forbidden)
 
     @property
     def _known_policies(self) -> Iterator[Policy]:
@@ -388,7 +362,7 @@ class Mnm(PhaseMachine):
 
     def _begin_round(self) -> None:
         if self.checking is not None:
-            self._doubted = dict(self.checking.doubted)
+            self.held.begin_round(self.checking.doubted)
         self.round += 1
         self.checking = None
         self._build()
@@ -449,14 +423,9 @@ class Mnm(PhaseMachine):
         self.checking = self._check_policies(result.policies, transitions=transitions)
         for wish in self.runs.directives.for_checks:
             self.checking.heed(self.runs.directives, wish)
-        self._publish(0)
+        self.held.publish(self.round, self.checking.policies)
         self.trigger('hypothesis_found')
         self.log.tell(HypothesisFound(self.round, len(result.policies)))
-
-    def _publish(self, revision: int) -> None:
-        assert self.checking is not None
-        policies = self.checking.policies
-        self.hypothesis = Hypothesis(self.round, revision, policies[0].horizon, policies)
 
     def _check(self, checking: CheckingPhase, action: int, state: int) -> None:
         """Make a step of the checking phase and publish what it has revised."""
@@ -464,16 +433,9 @@ class Mnm(PhaseMachine):
         checking.observe(action, state)
         # A phase that has revised its policies has another tuple, equal or not.
         if checking.policies is not self.hypothesis.policies:
-            self._publish(self.hypothesis.revision + 1)
+            self.held.publish(self.round, checking.policies)
         if checking.refuted:
             self.trigger('hypothesis_refuted')
             self._begin_round()
         elif checking.rediscovering != (self.state is MnmPhase.REDISCOVERY):
             self.trigger('rediscover' if checking.rediscovering else 'evaluate')
-
-
-def _without(policy: Policy, pairs: frozenset[Pair]) -> Policy:
-    """Return the policy with RESET for some pairs."""
-    return replace(policy, actions=tuple(
-        tuple(RESET if pair in pairs else pair[1] for pair in zip(policy.states, moves))
-        for moves in policy.actions))
