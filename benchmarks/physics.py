@@ -46,7 +46,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.fast_executor import fast_executor
+from mnm_ros.nodes.common.spin import FastExecutor
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import physics
@@ -110,7 +110,7 @@ class DrivenRobot:
         self._sim = DiffDriveSim(
             parameter_overrides=[Parameter(name, value=value) for name, value in given.items()])
         self._node = Node('physics_benchmark')
-        self._executor = fast_executor()
+        self._executor = FastExecutor()
         for node in (self._sim, self._node):
             self._executor.add_node(node)
         self._heard: list[tuple[int, int]] = []

@@ -16,12 +16,12 @@ from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
-from mnm_ros.fast_executor import fast_executor
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.telemetry import RobotsMet, StepRate, Telemetry
 from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.client import Client
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
@@ -38,7 +38,6 @@ _RequestT = TypeVar('_RequestT')
 _ResponseT = TypeVar('_ResponseT')
 _EVENTS = 50       # that are kept
 _POLL = 0.2        # s, between two checks for an answer
-_SPIN = 0.1        # s, after which a signal is noticed at the latest
 _REQUEST = 0.5     # s, between two requests for one policy
 
 
@@ -252,7 +251,7 @@ class Listener:
         self._subscriptions = Subscriptions(self._node, self._robots, self._settings, True)
         self._changes = [self._node.create_client(Trigger, name) for name in (
             'change', *(f'{robot}/change' for robot in self._robots))]
-        self._executor = fast_executor()
+        self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         return self
 
@@ -345,6 +344,6 @@ class Listener:
         """Take in messages for so many seconds and return what is known then."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            self._executor.spin_once(timeout_sec=min(_SPIN, left))
+            self._executor.spin_once(timeout_sec=left)
         self._subscriptions.drop_stops()
         return self._subscriptions.heard

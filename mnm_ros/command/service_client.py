@@ -11,11 +11,11 @@ import time
 from typing import Any, TYPE_CHECKING, TypeVar
 
 from mnm_ros.core.errors import NoAnswerError
-from mnm_ros.fast_executor import fast_executor
 from mnm_ros.nodes.common.request_topic import RequestTopic
 import rclpy
 from rclpy.client import Client
 from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
@@ -53,7 +53,7 @@ class ServiceClient:
         rclpy.init(args=self._ros_arguments, context=self._context,
                    signal_handler_options=SignalHandlerOptions.NO)
         self.node = Node('command', namespace=self._namespace, context=self._context)
-        self._executor = fast_executor(context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._requests = RequestTopic(self.node)
         return self

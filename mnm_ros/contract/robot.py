@@ -12,11 +12,11 @@ from typing import Any, TYPE_CHECKING, TypeVar
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.fast_executor import fast_executor
 from mnm_ros.protocol.exchange import REPORT
 import pytest
 import rclpy
 from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 
@@ -47,7 +47,7 @@ class Sender:
         self._context = Context()
         rclpy.init(context=self._context)
         self.node = Node(name, namespace=namespace, context=self._context)
-        self._executor = fast_executor(context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._commands = self.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
         self._states = self.node.create_subscription(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from batch import Engine, run_batch
 from mnm_ros.core.disco.provisional import ProvisionalPolicies
+from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import ProvisionalPolicy
 from mnm_ros.core.presets import PRESETS
@@ -294,11 +295,11 @@ def test_what_is_noticed_where_nothing_changes_is_counted(monkeypatch: pytest.Mo
     outcome = trials.run('beyond_star', 0, configuration)
     assert (outcome.end, outcome.alarms) == ('found', 0)
     assert outcome.steps == outcome.steps_first + calm
-    publish = trials.Mnm._publish
+    adopt = trials.Mnm._adopt
 
-    def cry_wolf(mnm: trials.Mnm, revision: int) -> None:
-        publish(mnm, revision)
+    def cry_wolf(mnm: trials.Mnm, result: BaseAlgorithm) -> None:
+        adopt(mnm, result)
         mnm.log.notice()
 
-    monkeypatch.setattr(trials.Mnm, '_publish', cry_wolf)
+    monkeypatch.setattr(trials.Mnm, '_adopt', cry_wolf)
     assert trials.run('beyond_star', 0, configuration).alarms == 1

@@ -22,13 +22,12 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from mnm_ros import messages
-from mnm_ros.fast_executor import fast_executor
 from node_server import COMMAND, destroy
 from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
 from rclpy.client import Client
 from rclpy.context import Context
-from rclpy.executors import Executor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64MultiArray
@@ -292,29 +291,20 @@ class Peer:
         self.context = _context()
         self.closed = False
         self.node = Node(name, namespace=namespace or None, context=self.context)
-        self._spun = [self.node]
-        self._executor = self._new_executor()
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
         _peers.append(self)
-
-    def _new_executor(self) -> Executor:
-        executor = fast_executor(context=self.context)
-        for node in self._spun:
-            executor.add_node(node)
-        return executor
 
     def spin_also(self, node: Node) -> None:
         """Spin another node of the same context too."""
-        self._spun.append(node)
         self._executor.add_node(node)
 
     def spin_without(self, node: Node) -> None:
-        """Let it be silent from now on, also about what it has not taken from its queue yet."""
-        self._spun.remove(node)
-        self._executor.shutdown()
-        self._executor = self._new_executor()
+        """Let it be silent from now on."""
+        self._executor.remove_node(node)
 
     def destroy(self, node: Node) -> None:
-        """Destroy a node that is spun; its timers may be in the queue already."""
+        """Destroy a node that is spun."""
         self.spin_without(node)
         node.destroy_node()
 

@@ -20,7 +20,6 @@ from types import FrameType
 from typing import Any
 
 from mnm_ros.core.errors import FileError, ParameterError
-from mnm_ros.fast_executor import fast_executor
 from mnm_ros.files import user_path, write_whole
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.parameters import check_files, is_required, NODES, ParameterSpec, REQUIRED
@@ -29,6 +28,11 @@ from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+
+try:
+    from rclpy.experimental import EventsExecutor as FastExecutor  # noqa: TID251
+except ImportError:    # Humble
+    from rclpy.executors import SingleThreadedExecutor as FastExecutor
 
 _LIBRARIES = {'rclpy', *sys.stdlib_module_names} - {'__main__'}
 _SPIN = 0.1     # s, after which a signal is noticed at the latest
@@ -90,7 +94,7 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
             # What is there by now stays: no collection of garbage is to examine it again.
             gc.collect()
             gc.freeze()
-            executor = fast_executor()
+            executor = FastExecutor()
             for node in nodes:
                 executor.add_node(node)
             while rclpy.ok() and not signals():
