@@ -23,7 +23,10 @@ from tiers import strength
 def context() -> Iterator[Context]:
     context = Context()
     rclpy.init(context=context)
+    # With no node left, DDS takes its participant down, which may take for ever while others come.
+    kept = Node('kept', context=context, enable_rosout=False, start_parameter_services=False)
     yield context
+    kept.destroy_node()
     context.try_shutdown()
 
 
