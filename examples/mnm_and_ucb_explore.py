@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is n
 
 from mnm_ros import load_scenario, run_study  # noqa: E402
 
-CLOSES, TAIL = 3_000, 2_500    # steps
+CLOSES, TAIL = 6_000, 2_500    # steps
 
 
 def main() -> None:
