@@ -80,4 +80,7 @@ def test_a_pause_says_from_where_and_when() -> None:
     assert doing(charging, PAGE) == 'At home in dock. Charging: 42% of 80%'    # a line of a phone
     # Another reason is not the one of an earlier pause.
     stays = replace(heard, activity=Activity(said=Because('paused', StaysAtGoal(6, 60.0))))
-    assert 'the robot stays at the goal balcony' in doing(stays, PAGE)
+    shown = 'Paused: at the goal balcony for 60 s; explores then, or when you press Go on'
+    assert doing(stays, PAGE) == shown
+    # The exploration has its current state, home, from before the goal.
+    assert doing(replace(stays, activity=replace(stays.activity, current=0)), PAGE) == shown

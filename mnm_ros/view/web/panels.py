@@ -9,14 +9,13 @@ from html import escape
 from typing import Any, NamedTuple
 
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.said import Because, StaysAtGoal
 from mnm_ros.core.queries import Phase
 from mnm_ros.view.event_words import merged, told, tone
 from mnm_ros.view.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.sentences import place
 from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
-from mnm_ros.view.web.situation import as_sentence
+from mnm_ros.view.web.situation import as_sentence, stays_at_goal
 from mnm_ros.view.words import whole
 
 _BOXES = {
@@ -259,16 +258,9 @@ def refusal(name: str, heard: Telemetry, now: float, language: str = ENGLISH) ->
     if control.offerer == 'explorer' and heard.silent(now) is not None:
         return phrase('refusals.silent', language)
     useless = _without_effect(name, heard.report)
-    if not useless and not (name == 'pause' and _stays_at_goal(heard)):
+    if not useless and not (name == 'pause' and stays_at_goal(heard)):
         useless = _useless_in(heard.phase, name)
     return useless and phrase(f'refusals.{useless}', language)
-
-
-def _stays_at_goal(heard: Telemetry) -> bool:
-    """Return whether a pause ends by itself, which another one does not."""
-    said = heard.activity.said
-    return heard.phase == 'paused' and isinstance(said, Because) and (
-        isinstance(said.said, StaysAtGoal))
 
 
 def _without_effect(name: str, report: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import reduce
 
 from mnm_ros.core.knowledge.knowledge import StateKind
-from mnm_ros.core.progress.said import Because
+from mnm_ros.core.progress.said import Because, StaysAtGoal
 from mnm_ros.view.event_words import closed_way, out_of_reach, pause_after, paused
 from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.sentences import place, sentence
@@ -44,6 +44,13 @@ def doing(heard: Telemetry, here: str = '', language: str = ENGLISH) -> str:
     return f'{at_home}{as_sentence(said)}' if said else phrase('doing.nothing', language)
 
 
+def stays_at_goal(heard: Telemetry) -> bool:
+    """Return whether the robot stays where a goal was, in a pause that ends by itself."""
+    said = heard.activity.said
+    return heard.phase == 'paused' and isinstance(said, Because) and (
+        isinstance(said.said, StaysAtGoal))
+
+
 def in_terms(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return the same in the terms of the algorithm."""
     return _paused(heard, '', language) or sentence(
@@ -64,6 +71,8 @@ def _paused(heard: Telemetry, here: str, language: str) -> str:
 def _at_home(heard: Telemetry, language: str) -> str:
     """Return that the robot rests at home, by the name of home; empty if it does not."""
     home = heard.home
-    if heard.phase != 'paused' or home is None or heard.activity.current != home:
+    # What the exploration takes for the current state is from before the goal.
+    if (heard.phase != 'paused' or home is None or heard.activity.current != home
+            or stays_at_goal(heard)):
         return ''
     return phrase('doing.at_home', language, place=place(home, heard.description, language)) + ' '
