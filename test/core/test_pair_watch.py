@@ -123,6 +123,14 @@ def test_what_failures_are_is_said_by_what_was_usual_before_them() -> None:
     assert news == [None] * 11 + [News.SUSPECTED] and [*watch.scarce] == [PAIR]
 
 
+def test_a_way_that_opens_after_few_executions_is_not_suspected() -> None:
+    """Else a door that closes again is not tried, and the policies through it stay."""
+    watch = PairWatch()
+    assert not any(watch.record(PAIR, THERE, (HERE, 3, 3 + times), rests=True)
+                   for times in range(1, 30))
+    assert not watch.suspected and not watch.resting
+
+
 def test_the_pair_that_has_waited_longest_is_due_first() -> None:
     watch, other = PairWatch(), (6, 0)
     for state, action in (PAIR, other, PAIR):

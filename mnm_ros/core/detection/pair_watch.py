@@ -238,7 +238,9 @@ class PairWatch:
         self._failing[pair] = failing
         if row is not None:
             row.left, row.worked = None, max(0, row.worked - 1)
-        if before.executions < _SCARCE or scarce and failing.times < _FAILURES or (
+        # After few executions that stayed, those that lead on are no failures: a way has opened.
+        if before.executions < _SCARCE or scarce and (
+                failing.times < _FAILURES or before.end == pair[0]) or (
                 before.chance_to_fail > _MOST_FAILING):
             return news
         if self.status(pair) is not Status.SUSPECTED and (
