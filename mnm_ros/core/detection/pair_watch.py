@@ -238,9 +238,8 @@ class PairWatch:
         self._failing[pair] = failing
         if row is not None:
             row.left, row.worked = None, max(0, row.worked - 1)
-        # After few executions that stayed, those that lead on are no failures: a way has opened.
-        if before.executions < _SCARCE or scarce and (
-                failing.times < _FAILURES or before.end == pair[0]) or (
+        leads_on = before.end == pair[0]    # at last: after few executions that is no failure
+        if before.executions < _SCARCE or scarce and (leads_on or failing.times < _FAILURES) or (
                 before.chance_to_fail > _MOST_FAILING):
             return news
         if self.status(pair) is not Status.SUSPECTED and (
@@ -248,8 +247,7 @@ class PairWatch:
             row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
             row.status, row.usual = Status.SUSPECTED, before if scarce else None
             news = News.SUSPECTED
-        # A pair that leads on at last is tried again at once.
-        if rests and before.end != pair[0] and (row is None or row.rests):
+        if rests and not leads_on and (row is None or row.rests):    # else it is tried at once
             self._rest(pair, -failing.times * math.log(before.chance_to_fail))
         return news
 

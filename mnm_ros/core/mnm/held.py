@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
 from mnm_ros.core.mnm.memory import Memory
@@ -39,10 +39,6 @@ class HeldHypothesis:
         held = self.hypothesis
         revision = held.revision + 1 if held is not None and held.round == number else 0
         self.hypothesis = Hypothesis(number, revision, policies[0].horizon, policies)
-
-    def begin_round(self, doubted: Mapping[int, Said]) -> None:
-        """Record that a hypothesis was refuted, and what its checks have doubted."""
-        self.doubted = dict(doubted)
 
     def doubt_all(self) -> None:
         """Doubt all policies until the round is over."""

@@ -362,7 +362,7 @@ class Mnm(PhaseMachine):
 
     def _begin_round(self) -> None:
         if self.checking is not None:
-            self.held.begin_round(self.checking.doubted)
+            self.held.doubted = dict(self.checking.doubted)
         self.round += 1
         self.checking = None
         self._build()
