@@ -72,7 +72,7 @@ def alone(scenario: Scenario, seed: int) -> int:
 
 
 def still(name: str) -> Scenario:
-    """Return a scenario that changes only when it is told to; a short one by the name ``row``."""
+    """Return a scenario that changes by ``change`` alone; a short one by the name ``row``."""
     scenario = closing_row() if name == 'row' else load(name)
     return replace(scenario, settings=tuple(
         replace(setting, until=None) for setting in scenario.settings))

@@ -116,9 +116,11 @@ def test_an_explorer_is_run_told_and_watched(
              'no answer for) )')
     assert all(re.match(rf'\d\d:\d\d:\d\d {kinds}', line) for line in lines), lines
     assert all(one[9:] != other[9:] for one, other in zip(lines, lines[1:])), lines
-    # The known states may come after the first progress of the checks: they are two topics.
     building = [row for row in said if not row['known'] and row['progress'] is not None]
-    assert any(row['progress']['aim'] == 'first hypothesis' for row in building), said[:3]
+    # The known states may come after the first progress of the checks: they are two topics.
+    aims = [row['progress']['aim'] for row in building]
+    assert aims and aims[0] == 'first hypothesis', said[:3]
+    assert aims == sorted(aims, key='first hypothesis'.__ne__), aims
     assert {row['current'] for row in building} <= {0, 1, 2} and building[-1]['limit'] == 8.0
     learnt = next(row for row in reversed(said) if row['phase'].startswith('checking'))
     assert learnt['known'] == [0, 1, 2] and learnt['expected_steps']['2'] > 2
