@@ -162,7 +162,7 @@ def test_a_graph_that_was_edited_is_not_lost(
     assert {'other.geojson', 'other.svg', 'mask.yaml', 'mask.pgm'} <= {*os.listdir()}
 
 
-def test_a_graph_that_was_edited_is_checked_and_drawn_anew(
+def test_a_graph_that_was_edited_is_checked_and_drawn_again(
         folder: Path, capsys: pytest.CaptureFixture) -> None:
     assert main(['map', 'flat.yaml', '--room', 'kitchen', '0', '0', '--overwrite']) == 0
     path = folder / 'flat.geojson'
@@ -204,7 +204,7 @@ def test_a_small_battery_has_to_be_charged(folder: Path, capsys: pytest.CaptureF
         'radius'] == float(radius)
 
 
-def test_a_plan_that_was_edited_is_checked_and_drawn_anew(
+def test_a_plan_that_was_edited_is_checked_and_drawn_again(
         folder: Path, capsys: pytest.CaptureFixture) -> None:
     assert main(['map', 'flat.yaml', *SOON]) == 0
     path = folder / 'flat.plan.yaml'

@@ -140,7 +140,7 @@ def test_ways_are_found_while_another_thread_forgets_some() -> None:
     assert sent.action('one', 2) == 1
 
 
-def test_a_robot_keeps_its_way_and_chooses_anew_once_it_is_there() -> None:
+def test_a_robot_keeps_its_way_and_chooses_again_once_it_is_there() -> None:
     """What is wanted sooner elsewhere turns nobody aside, but goes before what is wanted here."""
     sent = assignments(s3=[400])
     assert sent.action('one', 2) == 1

@@ -84,7 +84,7 @@ def test_it_ends_on_random_cmps_and_keeps_the_promise(
 
 
 @pytest.mark.parametrize('mapped', [False, True])
-def test_ruling_out_begins_anew_once_when_all_that_is_near_was_tried(mapped: bool) -> None:
+def test_ruling_out_begins_again_once_when_all_that_is_near_was_tried(mapped: bool) -> None:
     """Not where it is declared what may be missing, and nothing counts from before."""
     given: list[tuple[int, ...]] = []
     simulator = Simulator(GRID, 1)

@@ -57,7 +57,7 @@ def test_other_policies_are_taken_over_and_what_was_deleted_is_forgotten() -> No
     assert run.certifier.evidence[0].sets.ball(2, 0)[0] == [0.0]
 
 
-def test_what_was_forgotten_is_sampled_anew() -> None:
+def test_what_was_forgotten_is_sampled_again() -> None:
     run = disco(to(0), to(1))
     for state, action in ((0, 0), (0, 1), (1, 0), (1, 1)):
         for _ in range(9):

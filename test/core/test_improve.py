@@ -255,7 +255,7 @@ def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same() -> None:
     assert run.proven(FAR) and not run.proven(2)
 
 
-def test_a_change_withdraws_what_was_proven_and_it_is_proven_anew() -> None:
+def test_a_change_withdraws_what_was_proven_and_it_is_proven_again() -> None:
     """The way by one of the corridors is blocked, so that the best is another one."""
     rows, radius, target = strength(
         ((('S..', '...'), ('S#.', '...')), 4.0, 5), ((('S...', '....'), ('S.#.', '....')), 5.0, 7))

@@ -64,7 +64,7 @@ THOROUGH = {base_keeps_it: {*shipped()} - {'broken_wheel', 'corridor'},
 _SHOWN_BY = (
     'core/test_promise.py::test_the_promise_is_kept '
     'core/test_work.py::test_it_counts_in_every_phase '
-    'core/test_disco.py::test_ruling_out_begins_anew_once_when_all_that_is_near_was_tried '
+    'core/test_disco.py::test_ruling_out_begins_again_once_when_all_that_is_near_was_tried '
     'core/test_disco.py::test_mnm_finds_a_hypothesis_with_it')
 
 

@@ -176,7 +176,7 @@ def test_a_policy_is_too_slow_by_the_sets_as_rarely_as_their_delta_says() -> Non
     assert all(too_slow_after(0.04, 0.001, 600, seed) is not None for seed in range(3))
 
 
-def test_a_notice_begins_the_sets_anew_and_an_alarm_forgets_its_pair() -> None:
+def test_a_notice_begins_the_sets_again_and_an_alarm_forgets_its_pair() -> None:
     checking, log = slow_watching(Script((HOME, 3)), (HOME, 3))
     world = Slow({}, 0)
     for _ in range(200):

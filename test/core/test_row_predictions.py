@@ -144,7 +144,7 @@ def test_where_moves_hardly_ever_fail_that_is_soon_known_of_all() -> None:
     assert model.excess.unseen.mean() < 1.0
 
 
-def test_begun_anew_only_what_follows_counts_and_what_was_forgotten_begins_again() -> None:
+def test_begun_again_only_what_follows_counts_and_what_was_forgotten_begins_again() -> None:
     world = World(2)
     for after in (1, 1, 0):
         world.add(0, after)

@@ -49,7 +49,7 @@ def test_the_rows_say_what_the_counts_say(seed: int) -> None:
     assert len(rows.next) == len(rows.tally) == actions * len(rows.states)
 
 
-def test_what_was_forgotten_is_counted_anew() -> None:
+def test_what_was_forgotten_is_counted_again() -> None:
     counts = Counts()
     rows = TransitionRows(counts, 1)
     rows.enter(0)

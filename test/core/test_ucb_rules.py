@@ -192,7 +192,7 @@ def test_nothing_of_an_evaluation_is_left_over_when_the_run_goes_back_to_discove
     assert actions[2] == RESET and evaluations[1].episodes == [(1, False)]
 
 
-def test_an_interrupted_episode_counts_as_failed_and_discovery_begins_its_way_anew() -> None:
+def test_an_interrupted_episode_counts_as_failed_and_discovery_begins_its_way_again() -> None:
     discovery = NoDiscovery()
     evaluation = Recorder(99, Decision.GOOD)
     base, _ = start(Plans(to(7)), [evaluation], discovery)

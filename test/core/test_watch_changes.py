@@ -559,7 +559,7 @@ class Forgetting(ScriptedBase):
         return True
 
 
-def test_after_a_stream_that_was_begun_later_the_detectors_begin_anew() -> None:
+def test_after_a_stream_that_was_begun_later_the_detectors_begin_again() -> None:
     """It may have begun after a change. Which one finishes is no free choice of evidence."""
     transitions = TransitionMonitor(1e-3)
     phase = building(transitions)

@@ -62,7 +62,7 @@ def test_the_last_one_is_always_there(most: int) -> None:
         assert past.moments[-1].step == step and len(past.moments) == min(step + 1, most)
 
 
-def test_an_exploration_that_begins_anew_has_no_past() -> None:
+def test_an_exploration_that_begins_again_has_no_past() -> None:
     past = Past()
     for step in (5, 9, 9, 2):
         past.add(at(step))

@@ -65,7 +65,7 @@ def test_the_timeline_has_a_point_for_each_report_and_lines_for_changes() -> Non
     assert series['change noticed']['markLine']['data'] == [{'xAxis': 300}]
 
 
-def test_the_timeline_stays_small_and_begins_anew_with_the_explorer() -> None:
+def test_the_timeline_stays_small_and_begins_again_with_the_explorer() -> None:
     timeline = Timeline()
     for number in range(5 * MOST):
         timeline.update(reported(number + 1, 10 * number, 1))

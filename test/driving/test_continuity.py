@@ -127,7 +127,7 @@ def test_a_late_pose_refreshes_nothing() -> None:
     assert heard.until_lost(-TICK, TICK) < 1.1
 
 
-def test_a_clock_that_begins_anew() -> None:
+def test_a_clock_that_begins_again() -> None:
     """Once in each order that is no reason to stop."""
     heard = Telemetry()
 
@@ -144,7 +144,7 @@ def test_a_clock_that_begins_anew() -> None:
     assert restart()[-1] and heard.fresh
 
 
-def test_a_simulation_that_begins_anew_elsewhere() -> None:
+def test_a_simulation_that_begins_again_elsewhere() -> None:
     heard = Telemetry()
     heard.continuity.begin()
     heard.stamp = 0.0

@@ -486,7 +486,7 @@ def test_files_for_another_radius_are_set_aside_and_it_is_said_why(tmp_path: Pat
     'test_files_for_another_radius_are_set_aside_and_it_is_said_why '
     'nodes/test_exploration_store.py::'
     'test_what_is_refused_or_missing_is_told_until_somebody_accepts_it'))
-def test_other_parameters_begin_anew_and_say_why(
+def test_other_parameters_begin_again_and_say_why(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     start('cmp_sim', scenario=scenario)
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'))

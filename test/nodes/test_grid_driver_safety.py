@@ -158,7 +158,7 @@ def test_stamps_that_creep_or_run_back_are_no_poses(
     driving.peer.wait_for(lambda: driving.answers(SEQ), 'the answer')
 
 
-def test_a_clock_that_begins_anew(drive: Drive) -> None:
+def test_a_clock_that_begins_again(drive: Drive) -> None:
     robot = drive(decided_at=0.5, pose_timeout=TIMEOUT)
     for action, cell in ((EAST, HOME + 1), (RESET, HOME)):
         robot.platform.time -= 400.0

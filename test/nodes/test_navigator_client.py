@@ -320,7 +320,7 @@ def test_the_navigator_vanishes(peer: Peer) -> None:
     assert result(peer, goal).text == 'lost 2: there is no navigator'
 
 
-def test_the_navigator_is_started_anew(
+def test_the_navigator_is_started_again(
         navigator: Callable, peer: Peer, client: NavigatorClient,
         monkeypatch: pytest.MonkeyPatch) -> None:
     robot = HeldRobot(peer)

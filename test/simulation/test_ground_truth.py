@@ -320,7 +320,7 @@ def test_verdicts_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert calls == [0, 1, 2] * 2
 
 
-def test_an_explorer_that_restarts_with_the_same_stamp_is_judged_anew() -> None:
+def test_an_explorer_that_restarts_with_the_same_stamp_is_judged_again() -> None:
     count = ExplorationSteps(changing(), 4.0, 1.0)
     before, after = ahead(0, 1, 2), ahead(0, 1)
     assert before.version == after.version
