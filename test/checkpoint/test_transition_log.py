@@ -44,9 +44,9 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     robots = Robots(Fleet(exploration), [Simulator(CORRIDOR, seed) for seed in range(3)],
                     [Manner(), Manner(lambda state, *_: 9.0 * (state == 1), joins=20.0),
                      Manner(dies=50.0)])
-    while exploration.steps < 150:    # with a newest file that has what the log will lack
-        robots.step()
-    assert store.flush()
+    while exploration.steps < 150 or len(SavedInputs(newest(tmp_path)).inputs) < 2:
+        robots.step()    # until the newest file has what the log will lack
+        assert exploration.steps < 150 or store.flush()
     store.close()
     path = tmp_path / 'explorer.log.sqlite'
     log = SavedInputs(path)
