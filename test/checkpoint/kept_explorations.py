@@ -26,6 +26,7 @@ from tiers import strength
 
 CORRIDOR = load('corridor')
 LONG = strength(450, 4000)    # steps, with several resume points after the hypothesis
+_AFTER = 20    # steps after the last resume point, so that the newest file has inputs
 SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
 IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0,
             'delta': 0.1, 'preset': 'onboard', 'seed': 0}
@@ -62,13 +63,15 @@ def explore(folder: Path, steps: int) -> Exploration:
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder, 'explorer', IDENTITY, transition_log=True)
     # By inputs alone: how long computing takes would decide where the resume points are.
-    with patch.multiple('mnm_ros.checkpoint.store', LEAST_COMPUTING_PER_POINT=0,
-                        MOST_REPLAYED=math.inf):
+    schedule = 'mnm_ros.checkpoint.store'
+    with patch.multiple(schedule, LEAST_COMPUTING_PER_POINT=0, MOST_REPLAYED=math.inf):
         keep(exploration, store, between=100)
         drive(exploration, simulator, steps // 2)
         exploration.relocate(2)
         simulator.state = 2
-        drive(exploration, simulator, steps - steps // 2)
+        drive(exploration, simulator, steps - steps // 2 - _AFTER)
+        with patch.multiple(schedule, LEAST_COMPUTING_PER_POINT=math.inf):
+            drive(exploration, simulator, _AFTER)
         assert store.flush()
     store.close()
     exploration.listeners.clear()

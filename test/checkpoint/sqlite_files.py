@@ -25,6 +25,9 @@ _Truncate = CFUNCTYPE(c_int, c_void_p, c_longlong)
 _Sync = CFUNCTYPE(c_int, c_void_p, c_int)
 _Open = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p)
 
+# SQLite may still call these for a database that is closed later, when garbage is collected.
+_alive: list[tuple[_Vfs, list[object]]] = []
+
 
 class _Methods(Structure):
     """Is ``sqlite3_io_methods``, version 3."""
@@ -69,13 +72,13 @@ def watched(fails: Callable[[str, Path], bool] = lambda operation, path: False,
     library = _library()
     usual = library.sqlite3_vfs_find(None)
     wrapped, kept = _wrapped(usual, fails, after_flush)
+    _alive.append((wrapped, kept))
     library.sqlite3_vfs_register(ctypes.byref(wrapped), 1)
     try:
         yield
     finally:
         library.sqlite3_vfs_register(usual, 1)
         library.sqlite3_vfs_unregister(ctypes.byref(wrapped))
-        kept.clear()    # the callbacks have to live as long as SQLite may call them
 
 
 def _wrapped(usual: POINTER(_Vfs), fails: Callable[[str, Path], bool],    # type: ignore

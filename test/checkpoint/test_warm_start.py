@@ -123,7 +123,7 @@ def test_it_is_part_of_what_an_exploration_was_asked_for(tmp_path: Path) -> None
 
 def test_what_is_taken() -> None:
     """Steps without RESETs, broken-off ones as such, and none from before a change noticed."""
-    asked = identity(strength(2.0, 3.0))
+    asked = identity(2.0)
     exploration = Exploration(settings_by_name(asked), 1)
     log, robot = begun_log(asked), Simulator(WHEEL, 1)
     exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
@@ -152,7 +152,7 @@ def test_what_is_taken() -> None:
 
 def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first() -> None:
     """It is not counted, as the first is not relearnt yet, but it was noticed."""
-    asked = identity(strength(2.0, 3.0))
+    asked = identity(2.0)
     exploration = Exploration(settings_by_name(asked), 1)
     log, robot = begun_log(asked), Simulator(WHEEL, 1)
     exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
@@ -166,7 +166,7 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
             action = exploration.next_action()
             exploration.observe(action, robot.step(action))
 
-    go_on(lambda: exploration.steps == strength(400, 3000))
+    go_on(lambda: exploration.steps == 400)
     robot.change()
     go_on(lambda: exploration.changes_noticed)
     noticed = exploration.steps
