@@ -71,7 +71,7 @@ def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
 
 def execute(watch: PairWatch, next_state: int) -> News | None:
     """Record an execution of the pair after its alarm, since when it mostly stays."""
-    return watch.record((3, 1), next_state, (3, 9, 10), rests=True)
+    return watch.record((3, 1), next_state, (3, 9, 10))
 
 
 def row(policy: Policy | None = None) -> Sampling:
@@ -219,7 +219,8 @@ def test_a_closed_door_is_pushed_less_and_found_open_by_a_look(seed: int) -> Non
         cut_off = sum(pair in changed for pair in executed)
         executed += door.step(MOST - len(executed))
         pushed[told] = cut_off, sum(pair in changed for pair in executed)
-    assert 3 * pushed[True][0] < pushed[False][0] and pushed[True][1] < pushed[False][1]
+    assert max(pushed[True][0], pushed[False][0]) < 30, pushed    # a certificate takes some 100
+    assert pushed[True][1] < pushed[False][1], pushed
     exploration = door.exploration
     assert exploration.changes_relearnt == 1 and not exploration.revising
     (closed, looks), = exploration.closed.items()

@@ -186,7 +186,7 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
                       'checking/evaluation'}
     figures = exploration.diagnostics()
     assert figures['changes_noticed'] == 2 and isinstance(
-        figures['last_change'].said, strength(StatesAdded, (HypothesisFound, StatesAdded)))
+        figures['last_change'].said, (HypothesisFound, StatesAdded))
 
 
 def until_it_is_under_way(exploration: Exploration, simulator: Simulator) -> None:

@@ -32,13 +32,14 @@ at rest at most one ever is. Its evidence is *scarce*: a run seeks ways around i
 grow to 64 steps. If there seems to be no way around it, attempts decide.
 
 *Closed.* A door that has closed stays closed for long, also when a new round begins. The core has
-no clock: a caller schedules the re-checks. Without one, the pair is tried as any other. While a
-hypothesis is built, a run seeks policies that do not use a closed pair. It executes the pair
-when nothing else is left, as often as ruling out takes: the run has no samples from before it
-began. During checks, the policies through it cannot prove any more that they work. The phase
-deletes them once the run has nothing else to do than to sample
-the pair: time enough to find other ways. In a CMP at rest that is wrong only if the alarm of the
-pair was, which has its part of the delta.
+no clock: a caller schedules the re-checks. Without a caller, a closed pair is tried as any other.
+But while a change is open it has pauses, of 32 steps first, then of 64, then of 128: ways around
+the pair come first, and it is still noticed soon if the pair opens. While a hypothesis is built, a
+run seeks policies that do not use a closed pair. It executes the pair when nothing else is left,
+as often as ruling out takes: the run has no samples from before it began. During checks, the
+policies through it cannot prove any more that they work. The phase deletes them once the run has
+nothing else to do than to sample the pair: time enough to find other ways. In a CMP at rest that
+is wrong only if the alarm of the pair was, which has its part of the delta.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ _SCARCE, _FAILURES = 2, 12    # executions and failures that are enough for a hi
 _MOST_FAILING = 0.3   # of these
 _PRIOR = 0.3          # failures, of one execution, that are counted beside those before
 _FIRST, _LONGEST, _LONGEST_SCARCE = 4, 8, 64    # steps of a pause
+_FIRST_CLOSED, _LONGEST_CLOSED = 32, 128    # the same of a closed pair, while a change is open
 _UNEXPECTED, _HARDLY = math.log(50), math.log(1000)
 _FEWEST = 3           # failures in a row that raise a hint
 _RARE = math.log(1e6)
@@ -148,10 +150,11 @@ class PairWatch:
     The rows of all pairs that are not normal.
 
     :ivar scheduled: whether a caller schedules re-checks of closed pairs.
+    :ivar relearning: whether a change is open.
     """
 
     def __init__(self) -> None:
-        self.scheduled = False
+        self.scheduled = self.relearning = False
         self._failing: dict[Pair, _Failures] = {}
         self._rows: dict[Pair, _Row] = {}
 
@@ -180,9 +183,9 @@ class PairWatch:
 
     @property
     def shut(self) -> Collection[Pair]:
-        """Return the closed pairs that are not executed until a re-check."""
+        """Return the closed pairs that are executed only if nothing else is left to do."""
         return [pair for pair in self._of(Status.CLOSED)
-                if not self._rows[pair].tries] if self.scheduled else ()
+                if self._rows[pair].left or self.scheduled and not self._rows[pair].tries]
 
     @property
     def resting(self) -> Collection[Pair]:
@@ -215,14 +218,13 @@ class PairWatch:
                 over = over or not row.left
         return over
 
-    def record(self, pair: Pair, next_state: int, usual: tuple[int | None, int, int], *,
-               rests: bool) -> News | None:
+    def record(self, pair: Pair, next_state: int, usual: tuple[int | None, int, int],
+               ) -> News | None:
         """
         Record an execution that has raised no alarm.
 
         :param usual: the usual successor of the pair, how often it has followed, and the
             executions in all, this one among them.
-        :param rests: whether the pair may get a pause.
         """
         end, worked, executions = usual
         news = self.executed(pair, next_state)
@@ -236,7 +238,7 @@ class PairWatch:
             return news or self._worked(pair)
         failing.times += 1
         self._failing[pair] = failing
-        if row is not None:
+        if row is not None and row.status is not Status.CLOSED:
             row.left, row.worked = None, max(0, row.worked - 1)
         leads_on = before.end == pair[0]    # at last: after few executions that is no failure
         if before.executions < _SCARCE or scarce and (leads_on or failing.times < _FAILURES) or (
@@ -247,7 +249,8 @@ class PairWatch:
             row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
             row.status, row.usual = Status.SUSPECTED, before if scarce else None
             news = News.SUSPECTED
-        if rests and not leads_on and (row is None or row.rests):    # else it is tried at once
+        # While a change is relearnt, all pairs are tried again at once.
+        if not (self.relearning or leads_on) and (row is None or row.rests):
             self._rest(pair, -failing.times * math.log(before.chance_to_fail))
         return news
 
@@ -259,6 +262,8 @@ class PairWatch:
         if next_state != pair[0]:
             del self._rows[pair]
             return News.OPEN if self.scheduled else None
+        if row.left is not None:
+            row.pause = row.left = min(2 * row.pause, _LONGEST_CLOSED)
         if not row.tries:
             return None
         row.tries -= 1
@@ -285,6 +290,23 @@ class PairWatch:
             row = self._rows[pair]
             row.end_pauses()
             row.rests = False
+
+    def relearn(self, is_open: bool) -> None:
+        """Record whether a change is open: closed pairs have pauses then, if no caller does."""
+        self.relearning = is_open
+        for pair in self._of(Status.CLOSED):
+            row = self._rows[pair]
+            row.end_pauses()
+            if is_open and not self.scheduled:
+                row.pause = row.left = _FIRST_CLOSED
+
+    def hurry(self, pair: Pair) -> bool:
+        """End the pause of a closed pair; return whether it has one."""
+        row = self._rows.get(pair)
+        ends = row is not None and row.status is Status.CLOSED and bool(row.left)
+        if row is not None and ends:
+            row.left = 0
+        return ends
 
     def end_pauses(self) -> None:
         """Let all pairs be tried as any other, but closed ones."""

@@ -74,10 +74,11 @@ class Memory:
                      if target not in known and all(
                          self._now.get(each) == end for each, end in needed.items()))
 
-    def reached(self, targets: Collection[int]) -> None:
-        """Record that pairs lead again to these states, because the states were found."""
+    def reached(self, found: Collection[Policy]) -> None:
+        """Record that pairs lead again to the targets of policies found that play them."""
         for _, needed in self._kept.values():
-            self._now.update({pair: end for pair, end in needed.items() if end in targets})
+            self._now.update({pair: end for pair, end in needed.items() if any(
+                policy.target == end and policy.plays(frozenset([pair])) for policy in found)})
 
     def lost(self, change: PairChange, policies: Iterable[Policy]) -> list[Policy]:
         """Return those of the policies that were deleted when the pair had changed like that."""

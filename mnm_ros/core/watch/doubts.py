@@ -146,8 +146,9 @@ class Doubts:
         if isinstance(base, Relearns):
             base.forget(*pair)
         self.sample(pair)
-        if {policy.target for policy in policies}.issuperset(change.after):
-            self.look_around()    # else what is new there comes first
+        if {policy.target for policy in policies}.issuperset(change.after) and not (
+                parts.pairs.shut):
+            self.look_around()    # else what is new there, or a way around it, comes first
 
     def _joins(self, change: PairChange) -> bool:
         """
@@ -176,6 +177,8 @@ class Doubts:
         :param concerned: the targets of the policies that may execute the pair.
         """
         parts = self._parts
+        parts.pairs.relearn(True)
+        self.steer()
         if parts.relearning.swept:
             parts.relearning.notice()
         parts.relearning.concern(concerned)
@@ -186,8 +189,7 @@ class Doubts:
         """Record where a pair has led; return the targets that a new hint concerns."""
         pairs, transitions, log = self._parts.pairs, self._parts.transitions, self._round.log
         number = self._round.number
-        # While a change is relearnt, all pairs are tried again at once.
-        news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open)
+        news = pairs.record(pair, next_state, transitions.usual(pair))
         if news is News.SUSPECTED:
             concerned = transitions.concerned(pair, policies)
             if concerned:
@@ -222,6 +224,7 @@ class Doubts:
                     if not problem.support.forbids(policy.target, action))
             parts.blocked.notice(parts.rediscovery.base)
         parts.pairs.end_pauses()
+        parts.pairs.relearn(True)
         self.steer()
         parts.relearning.notice()
         parts.checks.monitor.notice()
@@ -271,6 +274,7 @@ class Doubts:
                 parts.reach.start_again()
                 parts.pooled_detector.start_again()
             log.settle()
+            parts.pairs.relearn(False)
             parts.relearning.settle()
             parts.blocked.settle()
 
@@ -289,6 +293,12 @@ class Doubts:
                 rediscovery.base.leave_closed(left)
             self._left = bool(left)
         rediscovery.sample(*pairs.due)
+
+    def hurry(self, pair: Pair) -> None:
+        """Have a pair tried soon, without a pause, unless a caller schedules its re-check."""
+        if self._parts.pairs.hurry(pair):
+            self.steer()
+        self.sample(pair)
 
     def sample(self, pair: Pair) -> None:
         """Have a pair tried soon, unless it is closed."""

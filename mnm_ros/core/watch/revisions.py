@@ -97,8 +97,9 @@ class Revisions:
         self.adopt((*self.policies, *found))
         rediscovery.limit.set(base.step_bound(len(self.policies)))
         relearning.notice()
-        self._doubts.look_around()
         targets = [policy.target for policy in found]
+        if relearning.deleted.keys() <= known.union(targets):
+            self._doubts.look_around()    # else other ways to what was deleted come first
         self.parts.reach.enter(targets)
         estimates = base.estimates if isinstance(base, Reports) else {}
         if self.round.log.open and any(
@@ -106,7 +107,7 @@ class Revisions:
                 for target in targets if target not in relearning.deleted):
             self._doubts.notice_all(self.policies)
         self.round.log.tell(StatesAdded(self.round.number, tuple(targets)))
-        self.round.memory.reached(targets)
+        self.round.memory.reached(found)
         self.recall()
 
     def judge_added(self) -> None:

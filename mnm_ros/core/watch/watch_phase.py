@@ -86,6 +86,7 @@ class WatchPhase(CheckingPhase):
         self.doubts = Doubts(round_, parts)
         self.revisions = Revisions(round_, parts, self.doubts, policies)
         self._schedule = WatchSchedule(round_, parts, quanta)
+        self._pairs.relearn(round_.log.open)
         if round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
@@ -236,7 +237,7 @@ class WatchPhase(CheckingPhase):
 
     def request_sample(self, state: int, action: int) -> None:
         self._rediscovery.fresh = False
-        self.doubts.sample((state, action))
+        self.doubts.hurry((state, action))
 
     def may_plan(self, action: int, state: int) -> bool:
         return self._in_background or super().may_plan(action, state)
@@ -293,7 +294,7 @@ class WatchPhase(CheckingPhase):
             self._pairs.insist()    # no other way is left to try: attempts decide
         self.revisions.add_found()
         self.revisions.judge_added()
-        if self._delete_refuted():
+        if self._delete_refuted() or self.base.finished and self._delete_cut_off():
             return
         if self.base.finished:
             self._rediscovery.finished()
@@ -320,12 +321,14 @@ class WatchPhase(CheckingPhase):
             self._delete(refuted)
         return bool(refuted)
 
-    def _delete_cut_off(self) -> None:
-        """Delete the policies through what is closed, once the run has nothing else to do."""
+    def _delete_cut_off(self) -> bool:
+        """Delete policies through what is closed if the run has nothing else to do; return so."""
         shut = self._pairs.shut
-        if shut and (self._here, self.base.next_action()) in shut and (
-                cut_off := self.revisions.cut_off()):
+        idle = shut and (self.base.finished or (self._here, self.base.next_action()) in shut)
+        cut_off = self.revisions.cut_off() if idle else ()
+        if cut_off:
             self._delete(cut_off)
+        return bool(cut_off)
 
     def _begin_patrol(self) -> None:
         """Let the policies whose turn it is make attempts."""
