@@ -24,17 +24,20 @@ _NICE = 10         # of what may take long
 
 
 def activity(exploration: Exploration, view: View, status: str, closed: tuple[ClosedWay, ...],
-             names: RobotDescription, language: str) -> str:
+             names: RobotDescription, seen: int | None, language: str) -> str:
     """
     Return the text of ``activity``.
 
     :param status: as it is published; while nothing is done, the activity says why as that does.
     :param closed: the ways that are closed.
+    :param seen: the last state that the robot has reported, also on the way to a goal; None if
+        it has not reported any.
     """
     found = exploration.activity(view)
     running = exploration.state is RunState.RUNNING
-    return replace(found, closed=closed, sentence=sentence(found.said, names, language) if (
-        running) else status).to_json()
+    return replace(
+        found, closed=closed, current=found.current if seen is None else seen,
+        sentence=sentence(found.said, names, language) if running else status).to_json()
 
 
 def played_on(exploration: Exploration, continuation: Continuation) -> Continuation:

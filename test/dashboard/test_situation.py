@@ -13,6 +13,7 @@ from mnm_ros.core.progress.said import (
     Because,
     CheckingAgainst,
     ExploreCalled,
+    GoalUnderWay,
     PausedBy,
     PausedToGoHomeBy,
     SamplingStates,
@@ -82,5 +83,7 @@ def test_a_pause_says_from_where_and_when() -> None:
     stays = replace(heard, activity=Activity(said=Because('paused', StaysAtGoal(6, 60.0))))
     shown = 'Paused: at the goal balcony for 60 s; explores then, or when you press Go on'
     assert doing(stays, PAGE) == shown
-    # The exploration has its current state, home, from before the goal.
-    assert doing(replace(stays, activity=replace(stays.activity, current=0)), PAGE) == shown
+    # At home the robot is not at rest there, but about to leave, or at its goal.
+    for why in (StaysAtGoal(0, 60.0), GoalUnderWay(6)):
+        at_home = replace(stays, activity=Activity(said=Because('paused', why), home=0, current=0))
+        assert not doing(at_home, PAGE).startswith('At home')

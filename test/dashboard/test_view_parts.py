@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import zlib
 
 from mnm_ros.core.progress.activity import Activity
-from mnm_ros.core.progress.said import Because, StaysAtGoal
+from mnm_ros.core.progress.said import Because, GoalUnderWay, Said, StaysAtGoal
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.core.queries import Phase
 from mnm_ros.topics import SERVICES
@@ -92,9 +92,9 @@ def test_a_control_says_why_it_is_of_no_use(name: str, phase: str, why: str) -> 
     assert refusal(name, Telemetry(phase=phase, offered=EVERYTHING, heartbeat=10.0), 11.0) == why
 
 
-def test_a_pause_of_the_navigator_can_be_made_one_that_holds() -> None:
-    stays = Because('paused', StaysAtGoal(7, 60.0))
-    heard = Telemetry(phase='paused', activity=Activity(said=stays),
+@pytest.mark.parametrize('why', [StaysAtGoal(7, 60.0), GoalUnderWay(7)])
+def test_a_pause_of_the_navigator_can_be_made_one_that_holds(why: Said) -> None:
+    heard = Telemetry(phase='paused', activity=Activity(said=Because('paused', why)),
                       offered=EVERYTHING, heartbeat=10.0)
     assert refusal('pause', heard, 11.0) == ''
     assert refusal('pause', replace(heard, phase='fault'), 11.0) == 'the phase is fault'

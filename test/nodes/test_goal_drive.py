@@ -10,11 +10,12 @@ from types import SimpleNamespace
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core import Policy
-from mnm_ros.core.progress.said import GoalUnderWay, Reason
+from mnm_ros.core.progress.said import GoalUnderWay, Reason, StaysAtGoal
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
 from mnm_ros.protocol.command_numbers import SequenceNumbers
+from mnm_ros.protocol.exchange import REPORT
 from node_processes import Peer
 from std_msgs.msg import Int64MultiArray
 
@@ -39,11 +40,17 @@ class Goals:
         peer.wait_for(self._goals.get_subscription_count, 'the subscription')
         self.drive.open()
 
-    def begin(self) -> None:
+    def begin(self, stays: float = 0.0, number: int = 7) -> None:
         """Ask for state 2 between two steps of the exploration."""
-        self._goals.publish(messages.encode_drive(messages.DriveGoal(7, 2, 0.0, True, 0)))
+        self._goals.publish(messages.encode_drive(
+            messages.DriveGoal(number, 2, stays, True, 0)))
         self.peer.wait_for(lambda: self.drive.driving, 'the goal')
         self.drive.at_rest()
+
+    def answer(self, state: int) -> None:
+        """Let the last command have led to a state."""
+        seq, *_ = self.commanded[-1]
+        self.drive.on_state(seq, state, time.monotonic())
 
     def end(self) -> tuple[GoalStatus, str]:
         """Wait for the report of its end."""
@@ -96,16 +103,32 @@ def test_a_goal_whose_way_turns_out_to_be_closed_fails(peer: Peer) -> None:
     goals = Goals(peer, **explored(closed))
     goals.begin()
 
-    def answer(state: int) -> None:
-        seq, *_ = goals.commanded[-1]
-        goals.drive.on_state(seq, state, time.monotonic())
-
     for state in (0, 1, 1, 1):
-        answer(state)
+        goals.answer(state)
     assert goals.drive.driving and len(goals.commanded) == 5
     closed[1, 1] = 0
-    answer(1)
+    goals.answer(1)
     assert len(goals.commanded) == 5
     assert goals.end() == (
         GoalStatus.FAILED, 'its policy plays action 1 in state 1, which is closed')
     assert not goals.drive.driving and goals.lent[-1] == ''
+
+
+def test_a_stay_ends_when_the_robot_was_moved_and_at_once_if_asked_for(peer: Peer) -> None:
+    goals = Goals(peer, **explored({}))
+    goals.begin(stays=60.0)
+    for state in (0, 1, 2):
+        goals.answer(state)
+    for seq, state in ((REPORT, 2), (5, 1)):    # it is still there; the other is an old answer
+        goals.drive.on_state(seq, state, time.monotonic())
+        goals.drive.tick(time.monotonic())
+    assert goals.lent[-1] == StaysAtGoal(2, 60.0) and goals.drive.driving
+    goals.drive.on_state(REPORT, 0, time.monotonic())    # it was led home
+    goals.drive.tick(time.monotonic())
+    assert goals.lent[-1] == '' and not goals.drive.driving
+    goals.begin(stays=60.0, number=8)
+    for state in (0, 1, 2):
+        goals.answer(state)
+    assert goals.lent[-1] == StaysAtGoal(2, 60.0)
+    goals.drive.leave()
+    assert goals.lent[-1] == '' and not goals.drive.driving

@@ -59,6 +59,7 @@ class World:
                 SimpleNamespace(home=None, support=SimpleNamespace(declared=None)),
                 self.exploration.steps, None, lambda: None, {}))
         self.warnings: list[str] = []
+        self.seen: int | None = None
         self.live = LiveTopics(SimpleNamespace(
             create_publisher=lambda kind, name, qos: self.topics.setdefault(name, Topic()),
             get_logger=lambda: SimpleNamespace(
@@ -66,12 +67,12 @@ class World:
 
     def _activity(self, view: Any) -> Activity:
         time.sleep(self.takes)
-        return Activity(step=self.exploration.steps, said=TestingPolicy(7))
+        return Activity(step=self.exploration.steps, current=3, said=TestingPolicy(7))
 
     def news(self, now: float) -> tuple[int, int]:
         """Return how many messages there were so far on both topics, once all is worked out."""
         live_topics.time.monotonic = lambda: now
-        self.live.news(self.exploration, 'all is well', (), CORRIDOR, now)
+        self.live.news(self.exploration, 'all is well', (), CORRIDOR, self.seen, now)
         end = time.monotonic() + DEADLINE
         while not (self.live._now.collect() and self.live._later.collect()):
             assert time.monotonic() < end, f'no answer for {DEADLINE:g} s'
@@ -118,6 +119,16 @@ def test_each_has_its_period_and_tells_only_what_is_new() -> None:
     assert world.news(10.03) == (6, 15)
 
 
+def test_the_robot_is_where_it_was_seen_last_also_on_the_way_to_a_goal() -> None:
+    """The exploration has its last state from before the goal."""
+    world = World()
+    world.listen()
+    for number, (world.seen, expected) in enumerate(((None, 3), (6, 6))):
+        world.news(float(number))
+        told = Activity.from_json(world.topics['activity'].heard[-1].data)
+        assert told.current == expected
+
+
 def test_an_activity_that_takes_long_holds_nothing_up_and_the_last_one_is_told_again() -> None:
     """Issue: one message in 35 s, and no heartbeat for 4 s."""
     world = World()
@@ -127,7 +138,7 @@ def test_an_activity_that_takes_long_holds_nothing_up_and_the_last_one_is_told_a
     world.exploration.steps += 1
     begun = time.monotonic()
     live_topics.time.monotonic = lambda: 1.0
-    world.live.news(world.exploration, 'all is well', (), CORRIDOR, 1.0)
+    world.live.news(world.exploration, 'all is well', (), CORRIDOR, None, 1.0)
     assert time.monotonic() < begun + 0.4
     assert world.heard == (1, 2)
     assert len({each.data for each in world.topics['activity'].heard}) == 1

@@ -51,10 +51,11 @@ class Nodes:
     def explores(self) -> None:
         self.peer.wait_for(lambda: '/' in self.phase[-1].data, 'exploration')
 
-    def explore(self, wanted: bool) -> None:
+    def explore(self, wanted: bool) -> str:
         future = self._explore.call_async(SetBool.Request(data=wanted))
         self.peer.wait_for(future.done, 'a response')
         assert future.result().success
+        return future.result().message
 
     def pause(self) -> None:
         self.explore(False)
@@ -189,7 +190,7 @@ def test_the_robot_stays_at_a_goal_until_it_is_to_leave(staying: Nodes) -> None:
     all_hear_that_it_stays(staying)
     it_goes_by_way_of_home_if_another_node_may_have_moved_it(staying)
     it_leaves_by_itself(staying)
-    it_does_not_end_a_pause_of_others(staying)
+    a_pause_ends_it_and_lasts(staying)
     it_leaves_when_the_navigator_ends(staying)
 
 
@@ -212,7 +213,7 @@ def all_hear_that_it_stays(staying: Nodes) -> None:
     staying.peer.wait_for(lambda: 'the goal state 1' in staying.status[-1].data, 'the next one')
     assert {message.data for message in staying.phase[before - 1:]} == {'paused'}
     staying.peer.wait_for(lambda: stays() == [60.0], 'that all hear of it')
-    staying.explore(True)
+    assert staying.explore(True) == 'exploring'    # not once the goal is over
     staying.explores()
     staying.peer.wait_for(lambda: not stays(), 'that it leaves')
 
@@ -240,14 +241,13 @@ def it_leaves_by_itself(staying: Nodes) -> None:
     staying.explores()
 
 
-def it_does_not_end_a_pause_of_others(staying: Nodes) -> None:
-    stays_at_2(staying, 1.0)
-    staying.explore(False)
+def a_pause_ends_it_and_lasts(staying: Nodes) -> None:
+    stays_at_2(staying, 60.0)
+    assert staying.explore(False) == 'paused'
     staying.peer.wait_for(
         lambda: staying.status[-1].data.startswith('paused by service explore'), 'a pause')
-    staying.peer.spin(1.3)
     assert staying.phase[-1].data == 'paused'
-    staying.explore(True)
+    assert staying.explore(True) == 'exploring'
     staying.explores()
 
 

@@ -195,6 +195,7 @@ class ExplorationSession:
         else:
             self._link.stop(ExploreCalled())
             self._guard.call(self._loop.pause_after_step, ExploreCalled())
+            self._link.end_stays()    # it would not end the pause
 
     def _want(self, wanted: bool) -> None:
         self._wanted = wanted

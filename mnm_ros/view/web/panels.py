@@ -15,7 +15,7 @@ from mnm_ros.view.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.sentences import place
 from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
-from mnm_ros.view.web.situation import as_sentence, stays_at_goal
+from mnm_ros.view.web.situation import as_sentence, paused_for_goal
 from mnm_ros.view.words import whole
 
 _BOXES = {
@@ -258,7 +258,7 @@ def refusal(name: str, heard: Telemetry, now: float, language: str = ENGLISH) ->
     if control.offerer == 'explorer' and heard.silent(now) is not None:
         return phrase('refusals.silent', language)
     useless = _without_effect(name, heard.report)
-    if not useless and not (name == 'pause' and stays_at_goal(heard)):
+    if not useless and not (name == 'pause' and paused_for_goal(heard)):
         useless = _useless_in(heard.phase, name)
     return useless and phrase(f'refusals.{useless}', language)
 

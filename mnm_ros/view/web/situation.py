@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import reduce
 
 from mnm_ros.core.knowledge.knowledge import StateKind
-from mnm_ros.core.progress.said import Because, StaysAtGoal
+from mnm_ros.core.progress.said import Because, GoalUnderWay, StaysAtGoal
 from mnm_ros.view.event_words import closed_way, out_of_reach, pause_after, paused
 from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.sentences import place, sentence
@@ -44,11 +44,11 @@ def doing(heard: Telemetry, here: str = '', language: str = ENGLISH) -> str:
     return f'{at_home}{as_sentence(said)}' if said else phrase('doing.nothing', language)
 
 
-def stays_at_goal(heard: Telemetry) -> bool:
-    """Return whether the robot stays where a goal was, in a pause that ends by itself."""
+def paused_for_goal(heard: Telemetry) -> bool:
+    """Return whether a goal has the robot, in a pause that ends by itself."""
     said = heard.activity.said
     return heard.phase == 'paused' and isinstance(said, Because) and (
-        isinstance(said.said, StaysAtGoal))
+        isinstance(said.said, (GoalUnderWay, StaysAtGoal)))
 
 
 def in_terms(heard: Telemetry, language: str = ENGLISH) -> str:
@@ -71,8 +71,7 @@ def _paused(heard: Telemetry, here: str, language: str) -> str:
 def _at_home(heard: Telemetry, language: str) -> str:
     """Return that the robot rests at home, by the name of home; empty if it does not."""
     home = heard.home
-    # What the exploration takes for the current state is from before the goal.
     if (heard.phase != 'paused' or home is None or heard.activity.current != home
-            or stays_at_goal(heard)):
+            or paused_for_goal(heard)):
         return ''
     return phrase('doing.at_home', language, place=place(home, heard.description, language)) + ' '

@@ -23,6 +23,7 @@ from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.command_numbers import SequenceNumbers
+from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.view.sentences import sentence
@@ -137,9 +138,11 @@ class GoalDrive:
             way.pause(how)
 
     def leave(self) -> None:
-        """Let the robot leave the goal that it has reached."""
-        if self._leave_at < math.inf:
-            self._leave_at = -math.inf
+        """End the stay at the goal that the robot has reached, if it stays at one."""
+        if self._leave_at < math.inf and self._report is not None:
+            self._leave_at = math.inf
+            self._tell(replace(self._report, stays=None))
+            self._release()
 
     def yield_robot(self, reason: Reason, now: float) -> None:
         """Leave the robot alone because of ``reason``, until that is empty; the goal waits."""
@@ -162,6 +165,9 @@ class GoalDrive:
             self._loop.on_state(seq, state, now)
             self._settle()
         self._whereabouts.heard(seq, state)
+        if (seq == REPORT and self._leave_at < math.inf and self._report is not None
+                and state != self._report.target):    # it was moved, perhaps home
+            self._leave_at = -math.inf
 
     def tick(self, now: float) -> None:
         """Watch the times; to be called often."""
@@ -173,9 +179,7 @@ class GoalDrive:
         if now > self._seen_at + _LEFT:
             self.end(GoalStatus.CANCELLED, 'the navigator has gone')
         if now >= self._leave_at:
-            self._leave_at = math.inf
-            self._tell(replace(self._report, stays=None))
-            self._release()
+            self.leave()
         if self._way is None or self._loop is None:
             return
         self._loop.adjust(self._limits)

@@ -74,13 +74,14 @@ class LiveTopics:
         self._model_pace.hurry()
 
     def news(self, exploration: Exploration, status: str, closed: tuple[ClosedWay, ...],
-             names: RobotDescription, now: float) -> None:
+             names: RobotDescription, seen: int | None, now: float) -> None:
         """
         Publish what has changed and is due.
 
         :param status: as it is published.
         :param closed: the ways that are closed.
         :param names: of states and actions.
+        :param seen: the last state that the robot has reported, if any.
         """
         if exploration is not self._of:
             self.close()
@@ -96,7 +97,7 @@ class LiveTopics:
                 self._counted = counted
                 self._model_pace.do(lambda: None, now)
             self._now.ask(lambda: self._look(
-                exploration, (status, closed, names) if listened else None, model), now)
+                exploration, (status, closed, names, seen) if listened else None, model), now)
         if (listened and self._later.collect() and exploration.hypothesis is None
                 and self._continuation.is_due(exploration.steps)):
             self._later.ask(lambda: live.played_on(exploration, self._continuation), now)
@@ -110,8 +111,8 @@ class LiveTopics:
             self._tell(text)
 
     def _look(self, exploration: Exploration,
-              said: tuple[str, tuple[ClosedWay, ...], RobotDescription] | None, model: bool,
-              ) -> tuple[bytes, str, bytes]:
+              said: tuple[str, tuple[ClosedWay, ...], RobotDescription, int | None] | None,
+              model: bool) -> tuple[bytes, str, bytes]:
         """Return the view, pickled, and the text and the message that are published, if any."""
         view: View = pickle.loads(self._view)
         view.continuation = self._continuation
