@@ -14,12 +14,26 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.progress.said import as_said, Reason, RobotRests, WorkComesFirst
+from mnm_ros.core.progress.said import (
+    as_said,
+    CancelCalled,
+    ClientCancelled,
+    ExplorerCommands,
+    ExplorerGone,
+    GoalNotBegun,
+    NextGoalCame,
+    NodeEnding,
+    NothingSaidOfGoal,
+    Reason,
+    RobotRests,
+    RobotStopped,
+    WorkComesFirst,
+)
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
-from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
+from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.graph_watch import CommandPublisher, GraphWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
@@ -65,7 +79,7 @@ class Navigator(Node):
         self._navigation: Navigation | None = None    # without an explorer
         self._loop: StepLoop | None = None    # from the first goal on
         self._leave_by: float | None = None
-        self._end_reason = ''    # why the explorer is asked to end the goal
+        self._end_reason: Reason = ''    # why the explorer is asked to end the goal
         self._look_at = 0.0    # for other robot sides, without a goal
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
@@ -116,10 +130,10 @@ class Navigator(Node):
         now = time.monotonic()
         if self._leave_by is None:
             self._leave_by = now + _LEAVE
-            if not self._cancel('the node is ending'):
+            if not self._cancel(NodeEnding()):
                 self._explorer.end()
         elif self._goal and now >= self._leave_by:
-            self._end(GoalStatus.CANCELLED, 'the node is ending')
+            self._end(GoalStatus.CANCELLED, NodeEnding())
         self._poses.tick(None)
         self._paths.tick(now)
         return self._goal is None and self._poses.idle and self._paths.idle
@@ -148,7 +162,8 @@ class Navigator(Node):
         elif self._goal is None:
             self._begin(goal)
         else:
-            reason = f'goal {goal.target} came'
+            assert goal.target is not None    # else there is no policy for it
+            reason = NextGoalCame(goal.target)
             self._drop_next(reason)
             self._next = goal
             self._board.tell(goal)
@@ -157,9 +172,9 @@ class Navigator(Node):
     def _refusal(self, goal: GoalReport) -> Reason:
         """Return why there is no way to a state at present, or nothing."""
         if self._leave_by is not None:
-            return 'the node is ending'
+            return NodeEnding()
         if self._stopped and self.count_publishers(self._stops.topic_name):
-            return STOPPED
+            return RobotStopped()
         rest = as_said(self._rest if self.count_publishers(self._rests.topic_name) else '')
         if rest and not (self._given['goals_at_rest'] or isinstance(rest, WorkComesFirst)):
             return RobotRests(rest)
@@ -271,17 +286,17 @@ class Navigator(Node):
         elif report and not report.stays:
             self._explorer.end()    # nothing keeps the robot there
 
-    def _end_goal(self, reason: str) -> None:
+    def _end_goal(self, reason: Reason) -> None:
         """End the goal after the step under way."""
         way = self._navigation
         if way and self._loop:
             self._loop.pause_after_step(reason)
             self._settle()
             if self._goal and self._navigation is way:
-                self._goal = replace(self._goal, text=f'ends after this step: {reason}')
+                self._goal = replace(self._goal, text=f'ends after this step: {sentence(reason)}')
         elif self._goal and self._explorer.goal_id == self._goal.id and self._explorer.heard:
             self._end_reason = reason
-            self._goal = replace(self._goal, text=f'ends after this step: {reason}')
+            self._goal = replace(self._goal, text=f'ends after this step: {sentence(reason)}')
             self._explorer.end()
         elif self._goal:
             self._end(GoalStatus.CANCELLED, reason)
@@ -302,12 +317,12 @@ class Navigator(Node):
             else:
                 self._end_goal(reason)
 
-    def _drop_next(self, reason: str) -> None:
+    def _drop_next(self, reason: Reason) -> None:
         if self._next is not None:
             self._board.end(self._next, GoalStatus.CANCELLED, reason)
             self._next = None
 
-    def _cancel(self, reason: str) -> bool:
+    def _cancel(self, reason: Reason) -> bool:
         """End all goals; return whether there are any."""
         self._drop_next(reason)
         if self._goal is None:
@@ -324,7 +339,7 @@ class Navigator(Node):
         self._rest = reason
 
     def _cancel_one(self, goal_id: int) -> None:
-        reason = 'its client has cancelled it'
+        reason = ClientCancelled()
         if self._goal and goal_id == self._goal.id:
             self._end_goal(reason)
         elif self._next and goal_id == self._next.id:
@@ -336,7 +351,7 @@ class Navigator(Node):
                 self._board.now))
 
     def _on_cancel(self, _: Trigger.Request) -> tuple[bool, str]:
-        found = self._cancel('service cancel called')
+        found = self._cancel(CancelCalled())
         return self._requests.called('cancel', 'cancel', (
             found, 'no goal is under way' if not found else
             'cancelled' if self._goal is None else 'cancelling after the current step'))
@@ -367,7 +382,7 @@ class Navigator(Node):
     def _tick_way(self, loop: StepLoop) -> None:
         """Watch a goal for which this node commands the robot."""
         if self._explorer.offered:    # from now on an explorer does, so nothing is sent again
-            loop.pause('an explorer commands the robot now')
+            loop.pause(ExplorerCommands())
             self._settle()
             return
         loop.adjust(step_limits(self._given))
@@ -383,12 +398,10 @@ class Navigator(Node):
         elif not self._explorer.offered and not self._explorer.heard:
             self._explorer.forget()    # there is none
         elif not self._explorer.offered:
-            self._end(GoalStatus.FAILED, 'the explorer has gone')
+            self._end(GoalStatus.FAILED, ExplorerGone())
         elif now >= self._deadline:
-            waits = goal.status is GoalStatus.WAITING
-            self._end(GoalStatus.FAILED, 'the explorer ' + (
-                'did not begin it within' if waits else 'has said nothing of it for')
-                + f' {self._given["pause_timeout"]:g} s')
+            late = GoalNotBegun if goal.status is GoalStatus.WAITING else NothingSaidOfGoal
+            self._end(GoalStatus.FAILED, late(self._given['pause_timeout']))
 
     def _do(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of the loop, and end the goal if that has decided it."""

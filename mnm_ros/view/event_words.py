@@ -168,7 +168,7 @@ def told(event: Event, description: RobotDescription, language: str = ENGLISH,
     :param plain: whether to avoid the terms of the algorithm.
     """
     if event.what is not None:
-        return _asked(event, description, language)
+        return _asked(event, description, language, plain)
     if event.change is not None and event.change.before and event.change.after:
         return _pair(event.change, description, language, hint=event.kind == 'hint')
     if event.moves is not None:
@@ -183,11 +183,11 @@ def told(event: Event, description: RobotDescription, language: str = ENGLISH,
     return said
 
 
-def _asked(event: Event, description: RobotDescription, language: str) -> str:
+def _asked(event: Event, description: RobotDescription, language: str, plain: bool) -> str:
     """Return what somebody has asked for, where and from where, or what has become of a goal."""
     if event.kind == 'goal' and event.what != 'goal':
-        return _goal(event.what or '', event.target, event.said, description, language)
-    detail = sentence(event.said, description, language)
+        return _goal(event.what or '', event.target, event.said, description, language, plain)
+    detail = sentence(event.said, description, language, plain)
     here = event.state is not None and event.what not in _NOWHERE and (
         event.kind in ('stop', 'free', 'command'))
     said, more = (detail, '') if event.kind == 'setting' else (phrase(
@@ -213,8 +213,9 @@ def _more(count: int, language: str) -> str:
 
 def goal_words(report: GoalReport, description: RobotDescription,
                language: str = ENGLISH) -> str:
-    """Return how far a goal is, with the name of its state."""
-    return _goal(report.status.value, report.target, goal_said(report), description, language)
+    """Return how far a goal is, in plain words, with the name of its state."""
+    return _goal(
+        report.status.value, report.target, goal_said(report), description, language, plain=True)
 
 
 def goal_said(report: GoalReport) -> Said:
@@ -225,9 +226,9 @@ def goal_said(report: GoalReport) -> Said:
 
 
 def _goal(status: str, target: int | None, said: Said | None, description: RobotDescription,
-          language: str) -> str:
+          language: str, plain: bool) -> str:
     """Return how far a goal is; ``said`` is what reaching it took, or why it ended otherwise."""
-    return phrase(f'goal.{status}', language, said=sentence(said, description, language),
+    return phrase(f'goal.{status}', language, said=sentence(said, description, language, plain),
                   place='' if target is None else f' {place(target, description, language)}')
 
 

@@ -20,6 +20,7 @@ from mnm_ros.view.language import ENGLISH, listed, Number, phrase, phrase_or, ta
 
 _STATE = ('state', 'target', 'end')
 _STATES = ('states', 'ends')
+_TRUSTS = ('trust', 'wanted')
 
 
 def sentence(said: Said | str | None, names: RobotDescription = UNDESCRIBED,
@@ -82,6 +83,7 @@ def _shown(said: Said, names: RobotDescription, language: str, plain: bool) -> d
             action_name(found, getattr(said, 'state', None), names, language)
             if name == 'action' else
             phrase_or(f'pauses.{found}', language, found) if name == 'what' else
+            phrase_or(f'trust.{found}', language, found) if name in _TRUSTS else
             origin(found, language) if name == 'by' else
             _pairs(found, getattr(said, 'count', 0), names, language) if name == 'pairs' else
             found if isinstance(found, str) else Number(found, language))

@@ -27,6 +27,7 @@ from mnm_ros.view import words
 from mnm_ros.view.event_words import goal_words
 from mnm_ros.view.language import check, LANGUAGES, moment, number, Phrase, phrase, table, text_in
 from mnm_ros.view.scene import KINDS
+from mnm_ros.view.sentences import sentence
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.terminal.live_view import Frame, Lines, View
 from mnm_ros.view.web import figures
@@ -323,6 +324,12 @@ def test_what_came_of_a_button_is_said_in_the_language_of_who_reads_it() -> None
     refused = report.over(GoalStatus.REFUSED, 'no policy for it yet', 0, said.NoPolicyYet())
     assert goal_words(refused, FLAT, 'de') == (
         'Ziel Küche abgelehnt: es gibt noch keine Policy dorthin')
+    stopped = replace(refused, said=said.RobotStopped())    # here a button is pressed
+    assert goal_words(stopped, FLAT) == 'refused Küche: the robot is stopped; Go on frees it'
+    assert sentence(stopped.said).startswith('the robot is stopped; mnm_ros go, or ')
+    little = replace(refused, said=said.LittleTrust('doubted', 'certified', 'Tür zu'))
+    assert goal_words(little, FLAT, 'de') == (
+        'Ziel Küche abgelehnt: die Policy dorthin ist angezweifelt: Tür zu')
 
 
 @pytest.mark.parametrize(('text', 'error'), [

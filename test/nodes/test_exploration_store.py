@@ -264,7 +264,7 @@ def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     response = peer.call(Trigger, 'load')
     assert response.success, response.message
     # A replay that takes long is answered before its end.
-    told = re.match(r'step (\d+)|replaying', response.message)
+    told = re.match(r'paused at step (\d+)|replaying', response.message)
     assert told, response.message
     peer.wait_for(lambda: status[-1].data == 'paused: loaded from the disk', 'the end of loading')
     steps = int(told[1] or 1)

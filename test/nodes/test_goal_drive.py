@@ -79,7 +79,7 @@ def test_a_goal_without_a_policy_is_refused(peer: Peer) -> None:
     goals = Goals(peer, home=0, policy_to=lambda target: None)
     goals.begin()
     assert not goals.drive.driving and goals.lent[-1] == ''
-    assert goals.end() == (GoalStatus.REFUSED, 'the explorer has no policy for it')
+    assert goals.end() == (GoalStatus.REFUSED, 'no policy leads there')
 
 
 def explored(closed: dict[tuple[int, int], int]) -> dict[str, object]:

@@ -128,15 +128,10 @@ class Policy:
         """Return whether it plays any of these actions in their states."""
         return any(not pairs.isdisjoint(zip(self.states, moves)) for moves in self.actions)
 
-    def objection(self, pairs: Collection[tuple[int, int]],
-                  why: str = 'is never to be commanded') -> str:
-        """Return which of some pairs it plays and why it should not, or nothing."""
-        played = [pair for moves in self.actions
-                  for pair in zip(self.states, moves) if pair in pairs]
-        if not played:
-            return ''
-        state, action = min(played)
-        return f'its policy plays action {action} in state {state}, which {why}'
+    def played(self, pairs: Collection[tuple[int, int]]) -> tuple[int, int] | None:
+        """Return which of some pairs it plays, the first by its numbers; None if none."""
+        return min((pair for moves in self.actions
+                    for pair in zip(self.states, moves) if pair in pairs), default=None)
 
     def usual_way(self, home: int, leads: Callable[[int, int], int | None],
                   ) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.said import Reason, Said
+from mnm_ros.core.progress.said import PlaysForbidden, Reason, Said
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
 
 _MOST_REMEMBERED = 20    # ways, about as many as a mean is taken of
@@ -171,9 +171,10 @@ class Navigation(StepTask):
         """Return what it may still play."""
         return (self.from_home.policy, *((self._direct.policy,) if self._direct else ()))
 
-    def objection(self, forbidden: frozenset[Pair]) -> str:
+    def objection(self, forbidden: frozenset[Pair]) -> Reason:
         """Return why it must not go on where these pairs are forbidden, or nothing."""
-        return next(filter(None, (policy.objection(forbidden) for policy in self.policies)), '')
+        return next((PlaysForbidden(*played) for policy in self.policies
+                     if (played := policy.played(forbidden))), '')
 
     def next_action(self) -> int:
         if self.last_state is None:

@@ -7,7 +7,13 @@ from __future__ import annotations
 from mnm_ros import messages
 from mnm_ros.core.knowledge.knowledge import Counts, Knowledge
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.said import NoPoliciesHeard, NoPolicy, NoPolicyYet, Reason
+from mnm_ros.core.progress.said import (
+    LittleTrust,
+    NoPoliciesHeard,
+    NoPolicy,
+    NoPolicyYet,
+    Reason,
+)
 from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
 from mnm_ros.nodes.navigating.pose_feedback import TravelTime
 from mnm_ros.subscriptions import PolicyRequests
@@ -76,8 +82,7 @@ class LearntPolicies:
             if self._policies is not None:
                 return NoPolicy()
             return NoPolicyYet() if self._provisional else NoPoliciesHeard()
-        return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
-                f'{told.why}')
+        return LittleTrust(told.trust.value, least.value, told.why)
 
     def _is_known(self, target: int | None) -> bool:
         # The two topics may be heard one after the other: a state has to be in both.

@@ -129,42 +129,6 @@ class StaysAtGoal(Said):
     seconds: float
 
 
-# Why a goal was refused, or is lost.
-
-class NoPolicyYet(Said):
-    """No policy for the goal was heard, before the first hypothesis: one may come any time."""
-
-
-class NoPoliciesHeard(NoPolicyYet):
-    """The same, and nothing was heard of an explorer at all."""
-
-
-class NoPolicy(Said):
-    """The hypothesis has no policy for the goal."""
-
-
-class RobotRests(Said):
-    """The explorer lets the robot rest, and why."""
-
-    said: Nested
-
-
-class NoNavigator(Said):
-    """There is no navigator, as a client of one says."""
-
-
-class NavigatorSilent(Said):
-    """The navigator has not answered for long."""
-
-
-class GoalForgotten(Said):
-    """The navigator does not know a goal any more that it has accepted."""
-
-
-class NoNames(Said):
-    """No robot side has published the names of states, of which the goal is one."""
-
-
 class NotProvenSince(Said):
     """A change was noticed, and the policy was not proven since."""
 

@@ -13,8 +13,18 @@ from typing import Protocol
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.said import GoalUnderWay, Reason, Said, StaysAtGoal
+from mnm_ros.core.progress.said import (
+    ExplorerInactive,
+    GoalUnderWay,
+    NextGoalCame,
+    NoPolicy,
+    PlaysClosed,
+    Reason,
+    Said,
+    StaysAtGoal,
+)
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.callbacks import seconds_of
@@ -32,7 +42,6 @@ from std_msgs.msg import Int64, Int64MultiArray
 _LINGER = 0.5    # s, for which the robot waits where a goal was reached: the next may follow
 _PERIOD = 0.1    # s, at least between two reports that differ by the steps alone
 _LEFT = 5.0      # s, without a request of the navigator, after which its goal is abandoned
-_CLOSED = 'is closed'
 _KEPT = 20       # reports of goals that are over: a navigator may ask again
 
 
@@ -109,7 +118,7 @@ class GoalDrive:
         """Take goals from now on."""
         self._open = True
 
-    def close(self, reason: str) -> None:
+    def close(self, reason: Reason) -> None:
         """Give the goal up at once, and refuse others."""
         self._open = False
         self.end(GoalStatus.CANCELLED, reason)
@@ -210,7 +219,8 @@ class GoalDrive:
             self._loop.pause_after_step(reason)
             self._settle()
             if self._way is way and self._report:
-                self._tell(replace(self._report, text=f'ends after this step: {reason}'))
+                self._tell(replace(
+                    self._report, text=f'ends after this step: {sentence(reason)}'))
 
     def _on_goal(self, asked: messages.DriveGoal) -> None:
         if not self._host.commands:
@@ -228,14 +238,14 @@ class GoalDrive:
         self._end_soon(GoalReport(asked.id, asked.target, GoalStatus.REFUSED, TOO_MANY))
 
     def _take_goal(self, asked: messages.DriveGoal) -> None:
-        self._end_report(GoalStatus.CANCELLED, f'goal {asked.target} came')
-        self._stop(f'goal {asked.target} came')
+        self._end_report(GoalStatus.CANCELLED, NextGoalCame(asked.target))
+        self._stop(NextGoalCame(asked.target))
         self._asked, self._seen_at = asked, time.monotonic()
         goal = GoalReport(
             asked.id, asked.target, GoalStatus.WAITING, 'waits for the step under way')
         self._tell(goal)
         if not self._open:
-            self.end(GoalStatus.REFUSED, 'the explorer is not active')
+            self.end(GoalStatus.REFUSED, ExplorerInactive())
         elif self.reason:    # the robot waits where the last one has ended
             self._take_robot(goal)
 
@@ -264,13 +274,13 @@ class GoalDrive:
             return
         policy = exploration.policy_to(goal.target)
         if policy is None or exploration.home is None:
-            self.end(GoalStatus.REFUSED, 'the explorer has no policy for it')
+            self.end(GoalStatus.REFUSED, NoPolicy())
             return
         here = self._whereabouts.here(self._host.numbers.last) if self._asked.direct else None
         direct = None if here in (None, exploration.home) else exploration.direct_way(goal.target)
         way = Navigation(policy, exploration.home, self._ways.by(policy), here, direct)
         reason = (way.objection(exploration.mnm.support.all_forbidden)
-                  or policy.objection(exploration.closed, _CLOSED))
+                  or _closed_on(policy, exploration))
         if reason:
             self.end(GoalStatus.REFUSED, reason)
             return
@@ -298,7 +308,7 @@ class GoalDrive:
     def _look_at_closed(self, exploration: Exploration) -> None:
         """End a goal whose way turns out to be closed: nothing is relearnt while it is driven."""
         if self._way is not None and not self._way.outcome:
-            reason = self._way.from_home.policy.objection(exploration.closed, _CLOSED)
+            reason = _closed_on(self._way.from_home.policy, exploration)
             if reason:
                 self.end(GoalStatus.FAILED, reason)
 
@@ -362,3 +372,9 @@ class GoalDrive:
         reports = {**self._over, **({self._report.id: self._report} if self._report else {})}
         self._status.publish(messages.encode_goals(
             self._node.get_clock().now().to_msg(), reports.values()))
+
+
+def _closed_on(policy: Policy, exploration: Exploration) -> Reason:
+    """Return which closed way a policy plays, or nothing."""
+    played = policy.played(exploration.closed)
+    return PlaysClosed(*played) if played else ''

@@ -16,7 +16,12 @@ from typing import cast
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.progress.said import LastHomeMissed, Reason
+from mnm_ros.core.progress.said import (
+    ExplorerEnding,
+    ExplorerInactive,
+    LastHomeMissed,
+    Reason,
+)
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
@@ -251,7 +256,7 @@ class CommandLink(RobotLink):
         if wanted:
             self._goals.open()
         else:
-            self._goals.close('the explorer is not active')
+            self._goals.close(ExplorerInactive())
 
     def end_stays(self) -> None:
         self._goals.leave()
@@ -295,7 +300,7 @@ class CommandLink(RobotLink):
             driving, under_way = self.loop.driving or goal, self.loop.under_way or goal
             if driving:
                 self._guard.call(self.loop.pause, 'the node is ending')
-            self._goals.close('the explorer is ending')
+            self._goals.close(ExplorerEnding())
             if not driving:
                 return True
             if how == 'reset':
