@@ -289,7 +289,7 @@ SERVICES = (
             'true brings the robot to rest until false frees it; the step under way does not '
             'count'),
     Service('change', 'std_srvs/Trigger', 'cmp_sim diff_drive_sim', 'dashboard',
-            'puts the next setting in force'),
+            'puts the next setting in force, and says what it closes and opens'),
     Service('cancel', 'std_srvs/Trigger', 'navigator', 'dashboard',
             'gives up all goals after the current step'),
     Service('dock', 'std_srvs/Trigger', '', DRIVERS,

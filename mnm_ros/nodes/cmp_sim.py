@@ -24,7 +24,7 @@ from mnm_ros.protocol.exchange import Command, REPORT
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import describe, load, Scenario
+from mnm_ros.simulation.scenario import changes, describe, load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 from std_msgs.msg import Int64, Int64MultiArray
 from std_srvs.srv import Trigger
@@ -149,11 +149,15 @@ class CmpSim(RobotSide):
         self._hypothesis = hypothesis
 
     def _on_change(self, _: Trigger.Request) -> tuple[bool, str]:
-        changed = self._simulator.change()
+        simulator = self._simulator
+        before, changed = simulator.setting, simulator.change()
         self._publish_truth()
+        if not changed:
+            return self.requests.called('change', 'change', (
+                False, 'the scenario has no other setting'))
+        found = changes(simulator.scenario, before, simulator.setting)
         return self.requests.called('change', 'change', (
-            changed, f'setting {self._simulator.setting} is in force' if changed
-            else 'the scenario has no other setting'))
+            True, ': '.join(filter(None, (f'setting {simulator.setting} is in force', found)))))
 
     def _publish_truth(self) -> None:
         setting, steps = self._published

@@ -231,11 +231,13 @@ class DiffDriveSim(Node):
 
     def _on_change(self, _: Trigger.Request) -> tuple[bool, str]:
         robot = self._robot
-        changed = robot.change()
+        before, changed = robot.world.settings[robot.setting], robot.change()
         setting = robot.world.settings[robot.setting]
         waiting = [door for door in setting if robot.doors[door] != setting[door]]
-        text = (f'setting {robot.setting} is in force: {robot.world.described(setting)}' if changed
-                else 'the world has no other setting')
+        moved = {door: is_open for door, is_open in setting.items() if is_open != before[door]}
+        said = robot.world.described(moved) or 'all is as before'
+        text = f'setting {robot.setting} is in force: {said}' if changed else (
+            'the world has no other setting')
         if waiting:
             text += f'; {", ".join(waiting)} as soon as the robot has left it'
         self._setting_publisher.publish(Int64(data=robot.setting))

@@ -81,6 +81,12 @@ class TableCmp:
             pair: tuple((state, count / sum(seen.values())) for state, count in seen.items())
             for pair, seen in counts.items()})
 
+    @property
+    def moves(self) -> dict[tuple[int, int], int]:
+        """Return from where to where there is a way to elsewhere, and by which action."""
+        return {(state, end): action for (state, action), outcomes in self._outcomes.items()
+                for end, _ in outcomes if end != state}
+
     def transitions(self, state: int, action: int) -> Outcomes:
         if action == RESET:
             return ((self.start, 1.0),)

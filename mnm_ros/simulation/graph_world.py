@@ -18,7 +18,7 @@ from mnm_ros.places.place_graph import Place, PlaceGraph
 from mnm_ros.places.zones import to_lines
 from mnm_ros.plan.nav2_map import load
 from mnm_ros.simulation.map_world import MapWorld, seen_walls
-from mnm_ros.simulation.route_scenario import RouteWorld
+from mnm_ros.simulation.route_scenario import passage, RouteWorld
 from mnm_ros.simulation.scenario import of_graph, Scenario
 from mnm_ros.simulation.world import Cell
 import numpy as np
@@ -37,7 +37,7 @@ class GraphWorld(MapWorld):
     The map on which a graph was made, or an open floor; the robot starts at home.
 
     In the second setting a crate closes the passage that ``RouteWorld`` closes, if it can stand
-    where it closes no other one. It is called as the door in the passage, if that has one.
+    where it closes no other one. It is called as the door in the passage, or as the passage.
 
     :ivar route: the graph, in which places at one position are one.
     :ivar map_file: of the map; None on an open floor.
@@ -64,11 +64,12 @@ class GraphWorld(MapWorld):
         at = _position(graph.places[graph.home])
         map_ = load(map_file) if map_file else _open_floor(graph)
         remarks = check_on_map(graph, graph.home, map_, map_file)
-        crates = ((passage, crate) for passage in route.closable()
-                  for crate in _crates(graph, map_, min(passage)))
+        crates = ((both, crate) for both in route.closable()
+                  for crate in _crates(graph, map_, min(both)))
         closing, crate = next(crates, (frozenset[tuple[int, int]](), frozenset[Cell]()))
-        names = {edge.door or 'crate' for edge in graph.edges if (edge.start, edge.end) in closing}
-        door = next(iter(names), '')
+        doors = [edge.door for edge in graph.edges if (edge.start, edge.end) in closing]
+        ends = (graph.describe(graph.home).place(end) for end in min(closing, default=()))
+        door = next(filter(None, doors), '') or passage(*ends) if closing else ''
         home = np.floor(map_.pixels([at])[0]).astype(int).tolist()
         return cls(
             graph.path.name.partition('.')[0], map_.resolution, (map_.width, map_.height),

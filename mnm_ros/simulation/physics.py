@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
+from html import escape
 import math
 from random import Random
 from typing import Any
@@ -217,7 +218,7 @@ def described(world: World, body: Body) -> str:
     still = ''.join(_box(*each, size) for each in (*sides, *rectangles(world.walls - world.legs)))
     still += ''.join(_post(*_middle(leg, size), _THIN * size) for leg in sorted(world.legs))
     doors = ''.join(
-        f'<body name="{_door(door)}" mocap="true">{_standing(world, door)}</body>'
+        f'<body name="{escape(_door(door))}" mocap="true">{_standing(world, door)}</body>'
         for door in world.doors)
     corner = world.corner
     along, across = math.cos(corner.yaw / 2), math.sin(corner.yaw / 2)

@@ -106,6 +106,11 @@ class RouteWorld:
         return TableCmp(self.home, self.graph.actions, outcomes)
 
 
+def passage(here: str, there: str) -> str:
+    """Return how people call the passage between two places."""
+    return f'passage {here} - {there}'
+
+
 class _Way(NamedTuple):
     """The last edge of a way from home, and how many edges it has."""
 

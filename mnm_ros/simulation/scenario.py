@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 import math
@@ -29,12 +30,13 @@ from mnm_ros.simulation.cmp import (
     TableCmp,
 )
 from mnm_ros.simulation.config_files import files, find, floor_plan, MOST_CELLS_IN_ALL
-from mnm_ros.simulation.route_scenario import RouteWorld
+from mnm_ros.simulation.route_scenario import passage, RouteWorld
 
-__all__ = ['FileError', 'Scenario', 'Setting', 'describe', 'load', 'shipped']
+__all__ = ['FileError', 'Scenario', 'Setting', 'changes', 'describe', 'load', 'shipped']
 
 _KINDS = ('transitions', 'grid', 'generator')
 _MOST_WARNED_OF = 5    # states of a setting
+_MOST_NAMED = 5    # passages that open, or close, with a setting
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,52 @@ def describe(scenario: Scenario, setting: int) -> RobotDescription:
     if scenario.graph is not None:
         return scenario.graph.describe(scenario.start)
     return described(scenario.actions, scenario.start, scenario.settings[setting].rows)
+
+
+def changes(scenario: Scenario, before: int, after: int) -> str:
+    """
+    Return in words which passages close and open from one setting to another.
+
+    Of a generator, and of a grid of another size, that is not known: the text is empty.
+    """
+    first, second = scenario.settings[before], scenario.settings[after]
+    if first.rows:
+        was, now = (dict.fromkeys(_free(setting.rows)) for setting in (first, second))
+        same = len(first.rows[0]) == len(second.rows[0]) if second.rows else False
+        gone, come = (([each for each in one if each not in other] if same else [])
+                      for one, other in ((was, now), (now, was)))
+    elif isinstance(first.cmp, TableCmp) and isinstance(second.cmp, TableCmp):
+        names = describe(scenario, before)
+        gone, come = (_passages(one, other, names) for one, other in (
+            (first.cmp.moves, second.cmp.moves), (second.cmp.moves, first.cmp.moves)))
+    else:
+        return ''
+    return '; '.join(f'{_few(found)} {word}' for found, word in (
+        (gone, 'closed'), (come, 'open')) if found)
+
+
+def _free(rows: Sequence[str]) -> list[str]:
+    return [f'r{row}c{column}' for row, cells in enumerate(rows)
+            for column, cell in enumerate(cells) if cell != '#']
+
+
+def _passages(moves: Mapping[Pair, int], others: Mapping[Pair, int],
+              names: RobotDescription) -> list[str]:
+    """Return how people call the ways that are not among the others, a door by its name."""
+    ways = {way: action for way, action in moves.items() if way not in others}
+    found: dict[str, None] = {}
+    for (state, end), action in sorted(ways.items()):
+        door, both = names.door(state, action), (end, state) in ways
+        here, there = (names.place(each) for each in (
+            sorted((state, end)) if both else (state, end)))
+        found[f'door {door}' if door else passage(here, there) if both else
+              f'way from {here} to {there}'] = None
+    return [*found]
+
+
+def _few(found: Sequence[str]) -> str:
+    more = len(found) - _MOST_NAMED
+    return ', '.join(found[:_MOST_NAMED]) + (f' and {more} more' if more > 0 else '')
 
 
 def shipped() -> tuple[str, ...]:

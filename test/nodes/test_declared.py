@@ -30,7 +30,8 @@ def test_the_simulator_declares_its_first_setting_on_request(start: Callable, pe
     assert first.declaration.successors[0] == ((1, 0), (0,), (5, 0), (0,))
     assert len(first.declaration.successors) == len(first.names)
     response = peer.call(Trigger, 'change', Trigger.Request())
-    assert response.success and response.message == 'setting 1 is in force'
+    assert response.success and response.message == (
+        'setting 1 is in force: r2c1, r2c3 closed; r1c2, r3c2 open')
     peer.wait_for(lambda: [message.data for message in setting] == [0, 1], 'the other setting')
     peer.wait_for(lambda: len(heard) == 2, 'other walls')
     after = RobotDescription.from_text(heard[-1].data)

@@ -102,5 +102,6 @@ def test_change_to_the_next_setting(start: Callable, peer: Peer) -> None:
     setting = peer.listen(Int64, 'true_setting')
     peer.wait_for(lambda: [message.data for message in setting] == [0], 'the first setting')
     response = peer.call(Trigger, 'change')
-    assert response.success and response.message == 'setting 1 is in force'
+    assert response.success and response.message == (
+        'setting 1 is in force: r2c1, r2c3 closed; r1c2, r3c2 open')
     peer.wait_for(lambda: [message.data for message in setting] == [0, 1], 'the second setting')

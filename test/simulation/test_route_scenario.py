@@ -26,7 +26,7 @@ from mnm_ros.simulation.route_scenario import (
     STEPS_PER_EDGE,
     SUCCESS,
 )
-from mnm_ros.simulation.scenario import describe, load, Scenario
+from mnm_ros.simulation.scenario import changes, describe, load, of_graph, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from tiers import strength
@@ -166,9 +166,12 @@ def test_a_door_closes_before_a_passage_that_is_busier() -> None:
         Edge(f'{ends}', *ends, door) for pair, door in doors.items()
         for ends in (pair, pair[::-1])))
     assert [*GraphWorld.of(graph).doors] == ['hatch']
+    assert changes(of_graph(RouteWorld(graph)), 0, 1) == 'door hatch closed'
+    unnamed = replace(graph, edges=tuple(replace(edge, door='') for edge in graph.edges))
+    assert [*GraphWorld.of(unnamed).doors] == [
+        changes(of_graph(RouteWorld(unnamed)), 0, 1).removesuffix(' closed')]
     assert RouteWorld(graph).closing == {(2, 5), (5, 2)}
-    assert RouteWorld(replace(graph, edges=tuple(
-        replace(edge, door='') for edge in graph.edges))).closing != {(2, 5), (5, 2)}
+    assert RouteWorld(unnamed).closing != {(2, 5), (5, 2)}
 
 
 def test_a_crate_closes_a_passage_and_no_other() -> None:

@@ -10,7 +10,7 @@ import sys
 
 from mnm_ros import files
 from mnm_ros.core.errors import FileError
-from mnm_ros.simulation.scenario import load, Scenario, shipped
+from mnm_ros.simulation.scenario import changes, load, Scenario, shipped
 import pytest
 
 SHIPPED = Path(__file__).resolve().parents[2] / 'config' / 'scenarios'
@@ -152,3 +152,15 @@ def test_shipped_scenarios_are_found_where_they_are_installed(
     monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path / "other"}:{tmp_path / "ament"}')
     assert load('trap').path == installed / 'trap.yaml'
     assert 'trap' in shipped()
+
+
+@pytest.mark.parametrize(('name', 'before', 'after', 'said'), [
+    ('two_rooms', 0, 1, 'r1c2 closed'), ('two_rooms', 2, 0, ''),
+    ('moving_wall', 0, 1, 'r2c1, r2c3 closed; r1c2, r3c2 open'),
+    ('shortcut', 0, 1, 'way from state 1 to state 5 open'), ('endless_corridor', 0, 0, '')])
+def test_it_is_said_what_closes_and_opens(name: str, before: int, after: int, said: str) -> None:
+    assert changes(load(name), before, after) == said
+
+
+def test_of_many_ways_some_are_named() -> None:
+    assert changes(load('broken_wheel'), 1, 0).endswith('from state 4 to state 5 and 1 more open')
