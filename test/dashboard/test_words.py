@@ -185,7 +185,7 @@ def test_what_is_known_of_a_state() -> None:
                       description=DESCRIPTION,
                       activity=Activity(home=0, limit=8.0, expected_steps={7: 3.456}))
     assert figures.about(heard, 7) == [
-        'known: its policy is within the limit',
+        'known: the robot reaches it reliably, on average within the limit of steps',
         'expected steps of its policy from home: 3.46, limit 8',
         'east, 4 times: 75% to 8, 25% to door']
     slow = replace(heard, trust={state: PolicyTrust(
@@ -195,7 +195,7 @@ def test_what_is_known_of_a_state() -> None:
         'expected steps of its policy from home: 3.46, about 2 min, limit 8',
         'its policy is certified: seen']
     assert figures.about(slow, 9) == [
-        'certified: a policy to it is within the limit',
+        'certified: the robot reaches it as reliably as a known place; others are still sought',
         'expected steps of its policy from home: 2.50, limit 8', 'its policy is certified: seen']
     hinted = replace(heard, trust={
         7: PolicyTrust(Trust.DOUBTED, 2.5, None, 0, 'it failed: a hint')})
