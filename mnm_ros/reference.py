@@ -207,7 +207,9 @@ def _options() -> str:
         (f'`{option.name}`',
          *(f'`{values[option.name]}`' if values[option.name] else 'by formula'
            for values in PRESETS.values()),
-         option.description, _range(spec_of(option))) for option in OPTIONS))
+         option.description, _range(spec_of(option)) + (
+             '; in Python also module:name' if option.importable and not option.parameter else ''))
+        for option in OPTIONS))
 
 
 def _profiles() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import InputLog
@@ -151,6 +152,33 @@ def test_an_export(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -
 def test_what_is_none_is_refused(overrides: dict[str, str], said: str) -> None:
     with pytest.raises(InvalidValueError, match=said):
         settings(PROBLEM, overrides=overrides)
+
+
+def test_a_part_that_lacks_a_member_is_refused_at_the_start(
+        own_parts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(own_parts.CautiousPlanner, 'give')
+    with pytest.raises(InvalidValueError, match=(
+            "planner is 'cautious', which lacks give, expected every member of Planner ")):
+        settings(PROBLEM, overrides={'planner': 'cautious'})
+    monkeypatch.setattr(own_parts, 'half', lambda limit, horizon, delta: SimpleNamespace(
+        **{**vars(own_parts.CountingDetector), 'threshold': 1.0}), raising=False)
+    with pytest.raises(InvalidValueError, match=(
+            "detector is 'own_parts:half', which lacks evidence, .*, from_state, expected")):
+        settings(PROBLEM, overrides={'detector': 'own_parts:half'})
+    monkeypatch.setattr(own_parts, 'half', lambda limit, horizon, delta: 1 / 0)
+    with pytest.raises(InvalidValueError, match='expected one that can be made with .*ZeroDiv'):
+        settings(PROBLEM, overrides={'detector': 'own_parts:half'})
+
+
+def test_a_base_that_lacks_a_method_is_refused_at_the_start(
+        own_parts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Half(own_parts.BaseAlgorithm):    # type: ignore[misc]
+        def __init__(self, settings: Any, home: int, rng: Any, policies: Any = ()) -> None:
+            pass
+
+    monkeypatch.setattr(own_parts, 'Homebody', Half)
+    with pytest.raises(InvalidValueError, match='which lacks evaluating, finished, interrupt, '):
+        settings(PROBLEM, overrides={'base': 'own_parts:Homebody'})
 
 
 def test_a_robot_side() -> None:

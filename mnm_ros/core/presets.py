@@ -14,14 +14,14 @@ from typing import Any
 
 from mnm_ros.core import plug_ins
 from mnm_ros.core.components import OPTION_SETS, part, PARTS
-from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.checking_phase import ChecksFactory
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.planning.planner import PlannerFactory
+from mnm_ros.core.planning.planner import Planner, PlannerFactory
 import numpy as np
 
 
@@ -185,7 +185,7 @@ def check_option(option: Option, value: Value) -> None:
     """Raise ValueError unless ``value`` is allowed for ``option``."""
     if isinstance(option.default, str):
         if value and option.importable:
-            _factory(option.name, str(value))
+            _check_part(option.name, str(value))
         elif value and value not in option.choices:
             raise InvalidValueError(
                 f'{option.name} is {value!r}, expected one of {", ".join(option.choices)}')
@@ -222,6 +222,39 @@ def _factory(kind: str, name: str) -> Any:
             f'{kind} is {name!r}, expected a module:factory to import: '
             f'{name.rpartition(":")[2]} cannot be called as factory({", ".join(asked)})')
     return found
+
+
+_PROBES: Mapping[str, tuple[type, tuple[Any, ...]]] = MappingProxyType({
+    'planner': (Planner, (0.1, 4.0, ())), 'detector': (PolicyDetector, (8.0, 12, 0.1))})
+"""The interface of what the factory of a part makes, and arguments with which one is made."""
+
+
+def _check_part(kind: str, name: str) -> None:
+    """Raise ValueError if a part cannot be made, or lacks a member that it needs."""
+    found = _factory(kind, name)
+    if name in PARTS[kind]:
+        return
+    lacking = sorted(getattr(found, '__abstractmethods__', ()))
+    expected = 'every abstract member'
+    if kind in _PROBES:
+        interface, arguments = _PROBES[kind]
+        try:
+            made = found(*arguments)
+        except Exception as error:    # it is foreign code
+            raise InvalidValueError(
+                f'{kind} is {name!r}, expected one that can be made with {arguments}: '
+                f'{type(error).__name__}: {error}') from None
+        lacking = [member for member in _members(interface) if not hasattr(made, member)]
+        lacking += [member for member in _members(_FACTORIES[kind]) if not hasattr(found, member)]
+        expected = f'every member of {interface.__name__} and {_FACTORIES[kind].__name__}'
+    if lacking:
+        raise InvalidValueError(
+            f'{kind} is {name!r}, which lacks {", ".join(lacking)}, expected {expected}')
+
+
+def _members(interface: type) -> list[str]:
+    return [*getattr(interface, '__annotations__', ()),
+            *(member for member in vars(interface) if not member.startswith('_'))]
 
 
 def takes(found: Any, arguments: int) -> bool:
