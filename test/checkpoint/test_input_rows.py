@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+import re
 import sqlite3
 
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
+from mnm_ros.checkpoint.input_rows import encoded
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.inputs import (
     DeclarationInput,
@@ -21,6 +23,7 @@ from mnm_ros.core.inputs import (
 )
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
+from pages import DOCS
 import pytest
 
 
@@ -64,3 +67,11 @@ def test_what_others_have_had_executed_is_kept_with_all_that_belongs_to_it(tmp_p
     database.close()
     with pytest.raises(CheckpointError, match='has CRC-32'):
         SavedInputs(log.path)
+
+
+def test_the_docs_name_the_kinds() -> None:
+    made = [Observation(1, 2), Relocation(1), Interruption(), DeclarationInput(Declaration()),
+            WorkObservation(1, 2, 3), Preference(1), LookInput(), ImproveInput(1, 0.1)]
+    named = re.findall(r'^\| (\d) \| `(\w+)`', (DOCS / 'reference' / 'files_on_disk.md').read_text(
+        encoding='utf-8'), re.MULTILINE)
+    assert named == [(str(encoded(each)[0]), type(each).__name__) for each in made]
