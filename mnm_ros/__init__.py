@@ -4,11 +4,10 @@
 Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
 ``explore`` explores a Gymnasium environment or a function in one call. Import the names below, or
-those of ``mnm_ros.core``, the algorithm without ROS; ``docs/api.rst`` says which are stable. Any
-other module may be moved and renamed at any time. A name is imported when it is first used. Only
-these names need ROS: nodes (``CmpSim``, ``Explorer``, ``RobotSide``, ``run``), ``NavigatorClient``
-with its ``Goal``, and messages (``PolicySet``, ``PolicyAnswer``, ``Model``, ``decode_...`` and the
-profiles in capitals).
+those of ``mnm_ros.core``, the algorithm without ROS; ``docs/api.rst`` says which are stable. A
+name is imported when it is first used. Only these names need ROS: nodes (``CmpSim``, ``Explorer``,
+``RobotSide``, ``run``), ``NavigatorClient`` with its ``Goal``, and messages (``PolicySet``,
+``PolicyAnswer``, ``Model``, ``decode_...`` and the profiles in capitals).
 """
 
 from __future__ import annotations
