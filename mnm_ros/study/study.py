@@ -32,7 +32,13 @@ class Study:
     """
     The results of many explorations; made by ``run_study``.
 
-    ``print`` shows a table of it.
+    ``print`` shows a table with a row for each world, method and base, and means over the seeds:
+
+    - ``first``: steps until the first hypothesis;
+    - ``known``: states known at the end, from the fewest to the most of a seed;
+    - ``setting 0`` and on: exploration steps, see ``Course``, in that setting of the world;
+    - ``total``: exploration steps in all;
+    - ``wrong at the end``: how many seeds have a hypothesis then that is not good enough.
 
     :ivar courses: of each exploration.
     """
