@@ -24,6 +24,8 @@ from mnm_ros.core.progress.said import (
     NextGoalCame,
     NodeEnding,
     NothingSaidOfGoal,
+    OtherCommander,
+    PolicyNotHeard,
     Reason,
     RobotRests,
     RobotStopped,
@@ -31,7 +33,7 @@ from mnm_ros.core.progress.said import (
 )
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
-from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
+from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY_GOALS
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.graph_watch import CommandPublisher, GraphWatch
@@ -40,7 +42,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.nodes.navigating.explorer_goals import ExplorerGoals
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
-from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
+from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies, POLICY_WAIT
 from mnm_ros.nodes.navigating.path_answers import PathAnswers
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback
@@ -152,8 +154,9 @@ class Navigator(Node):
                                  least_trust=least.value if least else None))
 
     def _refuse(self, goal: GoalReport) -> None:
-        self.get_logger().warning(f'goals are refused: {TOO_MANY}', throttle_duration_sec=10.0)
-        self._board.refuse(goal, TOO_MANY)
+        self.get_logger().warning(
+            f'goals are refused: {sentence(TOO_MANY_GOALS)}', throttle_duration_sec=10.0)
+        self._board.refuse(goal, TOO_MANY_GOALS)
 
     def _take_goal(self, goal: GoalReport) -> None:
         refusal = self._refusal(goal)
@@ -208,8 +211,8 @@ class Navigator(Node):
             return
         try:
             policy = self._learnt.policy_for(target, time.monotonic())
-        except TimeoutError as error:
-            self._end(GoalStatus.FAILED, str(error))
+        except TimeoutError:
+            self._end(GoalStatus.FAILED, PolicyNotHeard(POLICY_WAIT))
             return
         if policy is None:
             return    # it is asked for
@@ -421,7 +424,7 @@ class Navigator(Node):
         another = report.commander not in ('', self.get_fully_qualified_name())
         if (another and self._navigation and self._loop
                 and not self._loop.answers_another(report.seq)):
-            self._end(GoalStatus.FAILED, f'{report.commander} commands the robot')
+            self._end(GoalStatus.FAILED, OtherCommander(report.commander))
 
     def _on_step(self, answer: tuple[int, int]) -> None:
         self._whereabouts.heard(*answer)

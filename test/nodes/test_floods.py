@@ -17,8 +17,9 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
-from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, TOO_MANY
+from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, TOO_MANY, TOO_MANY_GOALS
 from mnm_ros.nodes.explorer import _refuse_bad_transitions
+from mnm_ros.view.sentences import sentence
 from navigating import Operator
 from node_processes import PAUSE, Peer, ScriptedRobot
 from std_msgs.msg import Int64, Int64MultiArray, String
@@ -85,7 +86,8 @@ def test_a_flood_of_goals_is_refused_and_told_ten_times_a_second(
         requests.publish(Int64MultiArray(data=array('q', (number, 99))))
         cancels.publish(Int64(data=number + 10_000))
         peer.spin(0.005)
-    peer.wait_for(lambda: any(TOO_MANY in result.data for result in results), 'a refusal')
+    peer.wait_for(lambda: any(
+        sentence(TOO_MANY_GOALS) in result.data for result in results), 'a refusal')
     seconds = time.monotonic() - begun
     assert len(statuses) < 2 * AT_ONCE + 20 * seconds
     assert process.output.count('\n') < 2 * AT_ONCE + 20

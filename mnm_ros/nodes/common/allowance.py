@@ -16,6 +16,8 @@ import math
 import time
 from typing import TypeVar
 
+from mnm_ros.core.progress.said import TooManyGoals
+
 AT_ONCE = 50
 """Calls of one entry that are taken at once, such as all parameters of a file that is loaded."""
 
@@ -31,6 +33,9 @@ PROBE = 2.0    # s
 
 TOO_MANY = f'more than {EACH_SECOND:g} calls a second come, expected fewer; wait for {PROBE:g} s'
 """Why a call is refused."""
+
+TOO_MANY_GOALS = TooManyGoals(EACH_SECOND, PROBE)
+"""Why a goal is refused."""
 
 _SaidT = TypeVar('_SaidT')
 _AnswerT = TypeVar('_AnswerT')

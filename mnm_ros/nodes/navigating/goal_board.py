@@ -76,9 +76,9 @@ class GoalBoard:
         self._take(report)
         self._untold = True
 
-    def refuse(self, report: GoalReport, how: str) -> None:
+    def refuse(self, report: GoalReport, how: Said) -> None:
         """Publish at the next ``tick`` that a goal of too many is refused."""
-        ended = report.over(GoalStatus.REFUSED, how, self.now)
+        ended = report.over(GoalStatus.REFUSED, sentence(how), self.now, how)
         self._refused = ended.text
         self.tell_soon(ended)
 

@@ -20,7 +20,8 @@ from mnm_ros.subscriptions import PolicyRequests
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 
-_WAIT = 5.0    # s, for a policy that was asked for
+POLICY_WAIT = 5.0
+"""s, for a policy that was asked for."""
 
 
 class LearntPolicies:
@@ -109,10 +110,10 @@ class LearntPolicies:
         if policy is not None:
             self._wanted = None
         elif target != self._wanted:
-            self._wanted, self._ask_until = target, now + _WAIT
+            self._wanted, self._ask_until = target, now + POLICY_WAIT
         elif now >= self._ask_until:
             self._wanted = None
-            raise TimeoutError(f'its policy was not heard within {_WAIT:g} s')
+            raise TimeoutError(f'its policy was not heard within {POLICY_WAIT:g} s')
         return policy
 
     def _on_known(self, said: tuple[object, tuple[int, ...]]) -> None:

@@ -107,3 +107,30 @@ class NothingSaidOfGoal(Said):
     """The explorer has said nothing of the goal for ``seconds``."""
 
     seconds: float
+
+
+class TooManyGoals(Said):
+    """More than ``each`` goals a second have come; another one may come after ``wait`` seconds."""
+
+    each: float
+    wait: float
+
+
+class OtherCommander(Said):
+    """The robot side takes commands of another node alone."""
+
+    node: str
+
+
+class NavigatorGone(Said):
+    """The navigator, which had sent the goal to the explorer, does not ask for it any more."""
+
+
+class NavigatorCancelled(Said):
+    """The navigator, which had sent the goal to the explorer, has cancelled it."""
+
+
+class PolicyNotHeard(Said):
+    """The policy for the goal was not heard within ``seconds``."""
+
+    seconds: float

@@ -18,6 +18,8 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import (
     ExplorerInactive,
     GoalUnderWay,
+    NavigatorCancelled,
+    NavigatorGone,
     NextGoalCame,
     NoPolicy,
     PlaysClosed,
@@ -26,7 +28,7 @@ from mnm_ros.core.progress.said import (
     StaysAtGoal,
 )
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
-from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
+from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY_GOALS
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -186,7 +188,7 @@ class GoalDrive:
         if self._report is None or not self.driving:
             return
         if now > self._seen_at + _LEFT:
-            self.end(GoalStatus.CANCELLED, 'the navigator has gone')
+            self.end(GoalStatus.CANCELLED, NavigatorGone())
         if now >= self._leave_at:
             self.leave()
         if self._way is None or self._loop is None:
@@ -235,7 +237,9 @@ class GoalDrive:
 
     def _refuse(self, asked: messages.DriveGoal) -> None:
         """Say soon that a goal of too many is refused."""
-        self._end_soon(GoalReport(asked.id, asked.target, GoalStatus.REFUSED, TOO_MANY))
+        self._end_soon(GoalReport(
+            asked.id, asked.target, GoalStatus.REFUSED, sentence(TOO_MANY_GOALS),
+            said=TOO_MANY_GOALS))
 
     def _take_goal(self, asked: messages.DriveGoal) -> None:
         self._end_report(GoalStatus.CANCELLED, NextGoalCame(asked.target))
@@ -255,14 +259,15 @@ class GoalDrive:
         if self._report is None or message.data != self._report.id:
             if message.data not in self._over:    # the goal itself may be on its way
                 self._end_soon(GoalReport(
-                    message.data, None, GoalStatus.CANCELLED, 'the navigator has cancelled it'))
+                    message.data, None, GoalStatus.CANCELLED, sentence(NavigatorCancelled()),
+                    said=NavigatorCancelled()))
             return
         self.leave()
         if self._way is not None and self._loop:
-            self._loop.pause_after_step('the navigator has cancelled it')
+            self._loop.pause_after_step(NavigatorCancelled())
             self._settle()
         elif not self._report.status.over:
-            self.end(GoalStatus.CANCELLED, 'the navigator has cancelled it')
+            self.end(GoalStatus.CANCELLED, NavigatorCancelled())
 
     def _take_robot(self, goal: GoalReport) -> None:
         assert goal.target is not None
