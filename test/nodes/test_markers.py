@@ -229,7 +229,7 @@ def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
         """Return for each message sent whether it is whole."""
         heard.clear()
         world.steps, world.last_state = world.steps + 1, state
-        topic.news(world, PLACED, Caption(), pickle.dumps({}), now)
+        topic.news(world, PLACED, Caption(), pickle.dumps({}), None, now)
         settle()
         return ['whole' if message.markers[0].action == Marker.DELETEALL else 'change'
                 for message in heard]
@@ -248,6 +248,10 @@ def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
     topic.greet(8.0)
     settle()
     assert len(heard) == 1 and Screen(*heard).places('current') == [(10, 20.5)]
+    world.steps, world.last_state = world.steps + 1, 3    # from before a goal, which is at 4
+    topic.news(world, PLACED, Caption(), pickle.dumps({}), 4, 9.0)
+    settle()
+    assert Screen(heard[-1]).places('current') == [(10, 20.5)]
 
 
 @pytest.mark.parametrize('positions, distance', [

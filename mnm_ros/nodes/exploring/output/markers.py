@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 import pickle
 
 from geometry_msgs.msg import Point, Vector3
@@ -113,23 +114,25 @@ class PictureTopic:
         self._lookout.close()
 
     def news(self, exploration: Exploration, description: RobotDescription,
-             caption: Caption, trust: bytes, now: float) -> None:
+             caption: Caption, trust: bytes, seen: int | None, now: float) -> None:
         """
         Publish what has changed, if it is due and there is a viewer.
 
         :param trust: as ``TrustTopics.told``.
+        :param seen: the last state that the robot has reported, if any.
         """
         if not (self._lookout.collect() and self._lookout.pace.due(now) and self._look.due(now)):
             return
         if self._new_viewers(now):
             self._whole = _WHOLE
-        shown = (exploration, exploration.steps, exploration.work, exploration.last_state,
-                 description, caption, trust)
+        here = exploration.last_state if seen is None else seen
+        shown = (exploration, exploration.steps, exploration.work, here, description, caption,
+                 trust)
         if self._viewers and (self._whole or shown != self._drawn):
             self._drawn = shown
             whole, self._whole = bool(self._whole), max(0, self._whole - 1)
             self._lookout.ask(
-                lambda: self._draw(exploration, description, caption, trust, whole), now)
+                lambda: self._draw(exploration, description, caption, trust, here, whole), now)
 
     def republish(self) -> None:
         """Publish the whole picture again, for viewers that lost some of it."""
@@ -143,11 +146,12 @@ class PictureTopic:
                 pickle.loads(self._markers).whole())), now)
 
     def _draw(self, exploration: Exploration, description: RobotDescription, caption: Caption,
-              trust: bytes, whole: bool) -> tuple[bytes, bytes | None]:
+              trust: bytes, here: int | None, whole: bool) -> tuple[bytes, bytes | None]:
         """Return the markers, pickled, and the message about them, if there is any."""
         markers: Markers = pickle.loads(self._markers)
+        known = exploration.knowledge(pickle.loads(trust).values())
         message = markers.draw(
-            exploration.knowledge(pickle.loads(trust).values()), description, caption)
+            replace(known, here=() if here is None else (here,)), description, caption)
         if whole:
             message = markers.whole()
         return pickle.dumps(markers), None if message is None else serialize_message(message)

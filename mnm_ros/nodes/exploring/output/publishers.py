@@ -160,7 +160,7 @@ class Publishers:
             exploration, status, tuple(self.closed.values()), names, link.last_seen(), now)
         self._trust.news(exploration, link.loop.seconds, names, self._picture.watched, now)
         self._picture.news(exploration, self._profile().description, Caption(
-            self._level[0], f'{phase.value}\n{status}'), self._trust.told, now)
+            self._level[0], f'{phase.value}\n{status}'), self._trust.told, link.last_seen(), now)
 
     def event(self, event: Event) -> Event:
         """Publish a decision, and log it; return it as it is published."""
