@@ -146,8 +146,8 @@ class Doubts:
         if isinstance(base, Relearns):
             base.forget(*pair)
         self.sample(pair)
-        if {policy.target for policy in policies}.issuperset(change.after) and not (
-                parts.pairs.shut):
+        ways = self._round.problem.support and parts.pairs.shut    # ways around are declared
+        if {policy.target for policy in policies}.issuperset(change.after) and not ways:
             self.look_around()    # else what is new there, or a way around it, comes first
 
     def _joins(self, change: PairChange) -> bool:

@@ -98,8 +98,8 @@ class Revisions:
         rediscovery.limit.set(base.step_bound(len(self.policies)))
         relearning.notice()
         targets = [policy.target for policy in found]
-        if relearning.deleted.keys() <= known.union(targets):
-            self._doubts.look_around()    # else other ways to what was deleted come first
+        if not self.round.problem.support or relearning.deleted.keys() <= known.union(targets):
+            self._doubts.look_around()    # else declared ways to what was deleted come first
         self.parts.reach.enter(targets)
         estimates = base.estimates if isinstance(base, Reports) else {}
         if self.round.log.open and any(
