@@ -76,8 +76,7 @@ MNM_TRANSITIONS = (
     ('hypothesis_refuted', MnmPhase.EVALUATION, MnmPhase.BUILDING),
 )
 
-# A change may be open so many times the limit longer than learning took, and so many times that.
-_FOR_PROOFS, _LONGER = 100, 2
+_FOR_PROOFS = 100    # times the limit, for which a change may be open beside what learning took
 
 
 class Mnm(PhaseMachine):
@@ -407,8 +406,7 @@ class Mnm(PhaseMachine):
             Round(self.round, self._round_problem, partial(self.runs.new, self.home),
                   self._settings.check_steps, self._steps_taken, self.log, transitions,
                   self._memory, self.pairs,
-                  self._steps_taken + min(_FOR_PROOFS * self._round_problem.limit,
-                                          _LONGER * self._steps_taken)), policies)
+                  self._steps_taken + _FOR_PROOFS * self._round_problem.limit), policies)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""

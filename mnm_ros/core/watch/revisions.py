@@ -40,6 +40,7 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.watch_parts import WatchParts
 
+_FOR_PROOFS = 3    # times what learning took, for which a change is open if proofs alone are left
 _GROWTH = 1.5    # power of the known states with which the steps grow that learning takes
 
 
@@ -207,14 +208,17 @@ class Revisions:
 
     def end_if_dear(self) -> bool:
         """End the round if the next one probably costs less; return whether."""
-        number, steps = self.round.number, self.parts.relearning.steps
+        number, relearning = self.round.number, self.parts.relearning
         if not self.round.log.open:
             return False
+        patience = self.round.patience
+        if relearning.swept:    # nothing but proofs is left
+            patience = min(patience, _FOR_PROOFS * self.round.steps_taken)
         if everywhere := self._doubts.shared.of_all:
             self._end(self._everything_changed, everywhere)
-        elif steps > self.round.patience * max(
+        elif relearning.steps > patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
-            self._end(ChangeTooLong(number, steps, number + 1))
+            self._end(ChangeTooLong(number, relearning.steps, number + 1))
         return self.refuted
 
     def _notice_all_pairs(self) -> None:
