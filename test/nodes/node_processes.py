@@ -209,7 +209,8 @@ class NodeProcess:
                  errors: Path | None = None, of_test: bool = True) -> None:
         self.module, self._output, self._errors = module, output, errors or output
         self._status: int | None = None
-        output.touch()
+        for each in (output, self._errors):    # the fork empties them later than it is seen
+            each.write_text('')
         if module != COMMAND and '--ros-args' in arguments and not any(
                 word.startswith('stop_dir:=') for word in arguments):
             arguments = [*arguments, '-p', f'stop_dir:={json.dumps(str(output.parent))}']

@@ -17,6 +17,7 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable
 from contextlib import suppress
+import ctypes
 from functools import partial, wraps
 import gc
 from importlib import import_module
@@ -33,9 +34,14 @@ import threading
 import traceback
 from typing import Any
 
-from mnm_ros.core import libraries
-from mnm_ros.view import language
-from rclpy.node import Node
+# The tracing library of ROS starts threads, which a fork lacks, and cancels them when a program
+# ends. In a fork this is a SIGSEGV if the memory of those threads has been unmapped. A handler that
+# is registered before ROS is loaded runs after the others, and skips the end of the libraries.
+ctypes.CDLL(None).on_exit(ctypes.CDLL(None)._exit, None)    # is called with the exit status
+
+from mnm_ros.core import libraries  # noqa: E402
+from mnm_ros.view import language  # noqa: E402
+from rclpy.node import Node  # noqa: E402
 
 NODES = ('cmp_sim', 'diff_drive_sim', 'explorer', 'grid_driver', 'gym_side', 'navigator',
          'preflight')
