@@ -35,8 +35,8 @@ import traceback
 from typing import Any
 
 # The tracing library of ROS starts threads, which a fork lacks, and cancels them when a program
-# ends. In a fork this is a SIGSEGV if the memory of those threads has been unmapped. A handler that
-# is registered before ROS is loaded runs after the others, and skips the end of the libraries.
+# ends. In a fork, this is a SIGSEGV if the memory of the threads has been unmapped. A handler
+# registered before ROS is loaded runs after the others, and skips the end of the libraries.
 ctypes.CDLL(None).on_exit(ctypes.CDLL(None)._exit, None)    # is called with the exit status
 
 from mnm_ros.core import libraries  # noqa: E402

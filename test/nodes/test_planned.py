@@ -108,7 +108,8 @@ def test_it_is_explored_by_the_names_of_rooms_and_a_door_closes_and_opens(
         wait_for(False, 'RESET: reached')
         assert change(Trigger.Request()).success
         flat_.wait_until_right('that nothing behind the door is known')
-        assert any('door kitchen-hall closed' in each.data for each in flat_.status)
+        peer.wait_for(lambda: any(
+            'door kitchen-hall closed' in each.data for each in flat_.status), 'which door it is')
         assert change(Trigger.Request()).success
         flat_.wait_until_right('that it is found again')
 

@@ -174,11 +174,11 @@ def test_what_a_commander_believes_is_no_evidence_nor_is_a_bag_that_is_played_ba
           'test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step')
 def test_invented_states_are_no_candidates_and_one_is_met_once_the_robot_side_has_seen_it(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
-    activity, status = peer.listen(String, 'activity'), peer.listen(String, 'status')
+    activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
     explorer(max_states=4)
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
-    peer.wait_for(lambda: status[-1].data.startswith('paused: service'), 'the pause')
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
     work = work_publisher(peer, activity)
     before = worked(activity)
 
