@@ -156,7 +156,8 @@ def test_an_action_given_up_before_load_is_known_after_it(
              checkpoint_dir=str(tmp_path / 'kept'))
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: len(robot.executed) > 40, 'steps')
-    robot.deaf = 10**6
+    count, robot.deaf = len(robot.received), 10**6
+    peer.wait_for(lambda: len(robot.received) > count, 'an action without an answer')
     peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'given up')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')

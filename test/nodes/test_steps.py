@@ -57,6 +57,8 @@ def test_robot_counts_as_lost_and_is_found_again(explorer: Callable, peer: Peer,
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: phase[-1].data.startswith('building/'), 'exploration')
     robot.deaf = 10**6
+    # A robot that was only slow counts as lost, too, and gets another command once it answers.
+    peer.wait_for(lambda: len({*robot.received[-4:]}) == 1, 'a command without an answer')
     peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'robot lost')
     peer.wait_for(lambda: status[-1].data == 'waiting for the robot: the robot does not answer',
                   'the reason')
