@@ -327,7 +327,8 @@ def trial(given: argparse.Namespace, task: tuple[str, int]) -> dict[str, object]
     seconds, limit = sum(step.seconds for step in before), (1 + given.epsilon) * given.radius
     return {
         'steps': len(before), 'hours': f'{seconds / 3600:.2f}',
-        's/step': f'{seconds / len(before):.2f}', 'home': f'{mean(homes):.1f}',
+        's/step': f'{seconds / len(before):.2f}',
+        'home': f'{mean(homes):.1f}' if homes else '-',
         'contact before': _percent(before), 'contact after': _percent(made.after),
         'failed': _failures(allowed), 'again': _failures(
             [step for step in allowed if step.before and step.before[2]]),

@@ -27,7 +27,7 @@ def test_the_flat_is_as_the_text_says() -> None:
     'core/test_blocked.py::test_a_blocked_door_is_pushed_rarely_and_its_opening_is_noticed '
     'benchmarks/test_blocked_benchmark.py::test_the_flat_is_as_the_text_says'))
 def test_no_pair_that_never_worked_takes_much(capsys: pytest.CaptureFixture) -> None:
-    blocked.main(['--seeds', '1', '--steps', '6000', '--astray', '0'])
+    blocked.main(['--seeds', '1', '--steps', '12000', '--astray', '0'])
     one, together = (float(word.rstrip('%,')) for word in
                      capsys.readouterr().out.splitlines()[-1].split() if '%' in word)
     assert 0 < one <= 2 and together <= 5    # with what the first rediscovery takes

@@ -60,7 +60,8 @@ def test_a_room_is_learnt_as_promised() -> None:
     row = dict(zip(names, values, strict=True))
     assert (row['plan'], row['over'], row['changes']) == ('one_room', '0', '0')
     assert int(row['policies']) == 2 and 1 <= float(row['slowest']) <= 4
-    assert 2 < float(row['s/step']) < 15 and float(row['contact_before']) < 5
+    # Of the few steps, most go straight on, which takes less than 2 s, and none leads home.
+    assert 1 < float(row['s/step']) < 15 and float(row['contact_before']) < 5
     # When a pose arrives decides where the robot stands, and so whether it touches a wall.
     assert (row['tries'], row['noticed']) == ('0', 'None') and 0 <= int(row['touched']) <= 10
     assert int(row['wrong']) <= int(row['all']) / 100

@@ -120,12 +120,13 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
     processes = [subprocess.Popen([sys.executable, *robot], stderr=subprocess.DEVNULL)
                  for robot in robots]
     wrong_ways = {way: ('2', '-k', test) for way, test in WRONG.items()}
-    tasks = [*({name: (str(row[1]),)} for name, row in shipped().items()),
+    patience: tuple[str, ...] = strength((), ('--step-timeout', '30'))    # as many run at once
+    tasks = [*({name: (str(row[1]), *patience)} for name, row in shipped().items()),
              *({way: wrong_ways[way] for way in list(WRONG)[part::SHARES]}
                for part in range(SHARES))]
     if not SHARES:
         tasks = [dict(ChainMap(wrong_ways, *tasks))]
-    tasks[-1].update(dict.fromkeys(RIGHT, ('2',)))
+    tasks[-1].update(dict.fromkeys(RIGHT, ('2', *patience)))
     try:
         with ThreadPoolExecutor(len(tasks)) as pool:
             yield dict(ChainMap(*pool.map(partial(contracts, folder), tasks)))
