@@ -26,9 +26,10 @@ from saved import again
 from tiers import strength, thorough
 
 TWO_ROOMS = '.#.', 'S..', '.#.'
+HOME_IN_A_DOOR = *FLAT[:5], '....S....', *FLAT[6:], '....#....'    # around it is far
 SHARE = strength(0.1, None)    # of all steps; None for that of the package
 RADIUS, EPSILON = strength(2.5, 6.0), 1.0
-WORLD = flat(strength(TWO_ROOMS, (*FLAT, '....#....')))
+WORLD = flat(strength(TWO_ROOMS, HOME_IN_A_DOOR))
 TRUTH = support(WORLD.settings[0].cmp).successors
 LIE = WORLD.start, 0    # that leads east, and never stays but when it slips
 Lists = Mapping[int, tuple[tuple[int, ...], ...]]

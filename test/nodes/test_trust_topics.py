@@ -30,7 +30,7 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Callable) -> No
     start('cmp_sim', scenario='two_rooms')
     start('explorer', actions=['east', 'west', 'south', 'north'], radius=RADIUS,
           delta=strength(0.5, 0.1))
-    peer.wait_for(lambda: policies and told[-1].data.count('proven') > 5, 'a hypothesis', 120.0)
+    peer.wait_for(lambda: policies and told[-1].data.count('proven') > 5, 'a hypothesis')
     said = [json.loads(message.data) for message in told]
     first = next(each for each in said if any(
         state['trust'] == 'certified' for state in each['states'].values()))
