@@ -353,7 +353,8 @@ class CertificateWatch:
             worked = next_state == self._end(pair, transitions)
             failed = self._failing[pair] = 0 if worked else self._failing.get(pair, 0) + 1
             if failed > ALARMED:    # without an alarm, so that it never led there
-                del self._ends[pair], self._failing[pair]
+                del self._failing[pair]
+                self._ends.pop(pair, None)    # it may be gone from the last time
             elif failed > 1 or failed and waited >= WAITED:
                 return pair
         return None if self._step % LOOK_EVERY else self._look(run, transitions)
