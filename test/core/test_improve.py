@@ -36,7 +36,6 @@ from mnm_ros.core.progress.said import (
 )
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.reach import Reach
-from mnm_ros.core.watch import revisions
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, support, TableCmp
 from mnm_ros.simulation.ground_truth import best_time, expected_steps
 from mnm_ros.simulation.scenario import Scenario, Setting
@@ -279,8 +278,8 @@ def test_a_change_withdraws_what_was_proven_and_it_is_proven_again() -> None:
 
 def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (mnm, revisions):    # else the next round might find it
-        monkeypatch.setattr(module, '_FOR_PROOFS', 10**6)
+    for name in ('_FOR_PROOFS', '_PROOFS_ALONE'):    # else the next round might find it
+        monkeypatch.setattr(mnm, name, 10**6)
     rows, radius, target = strength(    # which is the last state of the row of home
         ((('S#.', '...'), ('S..', '...')), 4.0, 2), ((('S.#.', '....'), ('S...', '....')), 5.0, 3))
     before, after = (grid_cmp(each, 0.0, ACTIONS) for each in rows)

@@ -146,6 +146,7 @@ class Round:
     :ivar memory: of what changes have taken away.
     :ivar pairs: that fail, are suspected or closed.
     :ivar patience: steps for which a change may be open, if no state is found meanwhile.
+    :ivar patience_for_proofs: the same once nothing but proofs is left.
     """
 
     number: int
@@ -158,6 +159,7 @@ class Round:
     memory: Memory = field(default_factory=Memory)
     pairs: PairWatch = field(default_factory=PairWatch)
     patience: float = math.inf
+    patience_for_proofs: float = math.inf
 
 
 class CheckingPhase(ABC):

@@ -77,6 +77,7 @@ MNM_TRANSITIONS = (
 )
 
 _FOR_PROOFS = 100    # times the limit, for which a change may be open beside what learning took
+_PROOFS_ALONE = 3    # times what learning took, for which it may be if nothing but proofs is left
 
 
 class Mnm(PhaseMachine):
@@ -406,7 +407,8 @@ class Mnm(PhaseMachine):
             Round(self.round, self._round_problem, partial(self.runs.new, self.home),
                   self._settings.check_steps, self._steps_taken, self.log, transitions,
                   self._memory, self.pairs,
-                  self._steps_taken + _FOR_PROOFS * self._round_problem.limit), policies)
+                  self._steps_taken + _FOR_PROOFS * self._round_problem.limit,
+                  _PROOFS_ALONE * self._steps_taken), policies)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""

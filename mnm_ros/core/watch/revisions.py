@@ -40,7 +40,6 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.watch_parts import WatchParts
 
-_FOR_PROOFS = 3    # times what learning took, for which a change is open if proofs alone are left
 _GROWTH = 1.5    # power of the known states with which the steps grow that learning takes
 
 
@@ -213,7 +212,7 @@ class Revisions:
             return False
         patience = self.round.patience
         if relearning.swept:    # nothing but proofs is left
-            patience = min(patience, _FOR_PROOFS * self.round.steps_taken)
+            patience = min(patience, self.round.patience_for_proofs)
         if everywhere := self._doubts.shared.of_all:
             self._end(self._everything_changed, everywhere)
         elif relearning.steps > patience * max(

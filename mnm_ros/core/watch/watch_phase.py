@@ -219,6 +219,7 @@ class WatchPhase(CheckingPhase):
                 state for state in directives.preferred[-1:] if state in self.doubted])
         elif isinstance(wish, (LeaveClosed, Look)):
             self._pairs.scheduled = True
+            self._pairs.relearn(self.round.log.open)
             if isinstance(wish, Look) and self._pairs.recheck(wish.pair):
                 self._rediscovery.fresh = False    # a restarted run would have another order
             self.doubts.steer()
