@@ -123,7 +123,7 @@ def test_it_is_part_of_what_an_exploration_was_asked_for(tmp_path: Path) -> None
 
 def test_what_is_taken() -> None:
     """Steps without RESETs, broken-off ones as such, and none from before a change noticed."""
-    asked = identity(2.0)
+    asked = identity(strength(2.0, 3.0))
     exploration = Exploration(settings_by_name(asked), 1)
     log, robot = begun_log(asked), Simulator(WHEEL, 1)
     exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))

@@ -70,7 +70,7 @@ def row_learnt() -> Explored:
 
 
 @pytest.mark.parametrize('seed', range(strength(1, 10)))
-def test_a_door_that_opens_and_closes_again_and_again_costs_less_than_to_begin_anew(
+def test_a_door_that_opens_and_closes_again_and_again_costs_less_than_a_restart(
         seed: int) -> None:
     world = Explored(*([OPEN, CLOSED] * strength(3, 8))[:strength(5, 16)], seed=seed)
     learnt = 0
