@@ -71,7 +71,7 @@ def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
 
 def execute(watch: PairWatch, next_state: int) -> News | None:
     """Record an execution of the pair after its alarm, since when it mostly stays."""
-    return watch.record((3, 1), next_state, (3, 9, 10))
+    return watch.record((3, 1), next_state, (3, 9, 10), rests=True)
 
 
 def row(policy: Policy | None = None) -> Sampling:

@@ -28,14 +28,13 @@ class Pairs:
 
     def __init__(self, worked: int, failed: int) -> None:
         self.watch = PairWatch()
-        self.watch.relearn(True)    # no pauses
         self.worked, self.executions = worked, worked + failed
 
     def execute(self, *, works: bool) -> News | None:
         self.worked += works
         self.executions += 1
         return self.watch.record(
-            PAIR, 4 if works else 3, (4, self.worked, self.executions))
+            PAIR, 4 if works else 3, (4, self.worked, self.executions), rests=False)
 
 
 def times_until_hint(worked: int, failed: int, most: int) -> int | None:

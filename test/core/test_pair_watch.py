@@ -22,7 +22,7 @@ def execute(watch: PairWatch, next_state: int, times: int = 1, worked: int = 50)
     usual = HERE if watch.status(PAIR) is Status.CLOSED else THERE
     for _ in range(times):
         failures = watch.failures(PAIR) + (next_state != usual)
-        watch.record(PAIR, next_state, (usual, worked, worked + failures))
+        watch.record(PAIR, next_state, (usual, worked, worked + failures), rests=True)
 
 
 def alarm(watch: PairWatch, since: int) -> None:
@@ -101,8 +101,7 @@ def test_no_pair_rests_while_a_change_is_open() -> None:
     INTO[Status.SUSPECTED](watch)
     assert watch.resting
     watch.end_pauses()
-    watch.relearn(True)
-    watch.record(PAIR, HERE, (THERE, 50, 55))
+    watch.record(PAIR, HERE, (THERE, 50, 55), rests=False)
     assert watch.suspected and not watch.avoids(PAIR) and not watch.due and not watch.step()
 
 
@@ -110,7 +109,7 @@ def test_a_closed_pair_has_pauses_that_double_while_a_change_is_open_and_none_af
     watch, pauses = PairWatch(), []
     alarm(watch, HERE)
     assert not watch.shut and not watch.due
-    watch.relearn(True)
+    watch.pause_closed(True)
     for _ in range(4):
         watch = again(watch)
         pauses.append(next(step for step in range(1, 1000) if watch.step()))
@@ -119,7 +118,7 @@ def test_a_closed_pair_has_pauses_that_double_while_a_change_is_open_and_none_af
         assert PAIR in watch.shut and watch.avoids(PAIR) and not watch.due
     assert pauses == [32, 64, 128, 128]
     assert watch.hurry(PAIR) and PAIR in watch.due and not watch.hurry(PAIR)
-    watch.relearn(False)
+    watch.pause_closed(False)
     assert watch.status(PAIR) is Status.CLOSED and not (watch.shut or watch.due or watch.step())
 
 
@@ -127,7 +126,7 @@ def test_a_closed_pair_has_no_pauses_if_a_caller_schedules_its_re_checks() -> No
     watch = PairWatch()
     watch.scheduled = True
     alarm(watch, HERE)
-    watch.relearn(True)
+    watch.pause_closed(True)
     assert not any(watch.step() for _ in range(1000)) and not watch.hurry(PAIR)
     assert PAIR in watch.shut
 
@@ -145,7 +144,7 @@ def test_failures_are_counted_until_the_pair_is_known_to_lead_elsewhere_or_not_t
 def test_what_failures_are_is_said_by_what_was_usual_before_them() -> None:
     watch = PairWatch()
     news = [watch.record(PAIR, HERE, (
-        *((THERE, 2) if times < 3 else (HERE, times)), times + 2))
+        *((THERE, 2) if times < 3 else (HERE, times)), times + 2), rests=True)
         for times in range(1, 13)]
     assert news == [None] * 11 + [News.SUSPECTED] and [*watch.scarce] == [PAIR]
 
@@ -153,7 +152,7 @@ def test_what_failures_are_is_said_by_what_was_usual_before_them() -> None:
 def test_a_way_that_opens_after_few_executions_is_not_suspected() -> None:
     """Else a door that closes again is not tried, and the policies through it stay."""
     watch = PairWatch()
-    assert not any(watch.record(PAIR, THERE, (HERE, 3, 3 + times))
+    assert not any(watch.record(PAIR, THERE, (HERE, 3, 3 + times), rests=True)
                    for times in range(1, 30))
     assert not watch.suspected and not watch.resting
 
@@ -161,7 +160,7 @@ def test_a_way_that_opens_after_few_executions_is_not_suspected() -> None:
 def test_the_pair_that_has_waited_longest_is_due_first() -> None:
     watch, other = PairWatch(), (6, 0)
     for state, action in (PAIR, other, PAIR):
-        watch.record((state, action), state, (THERE, 50, 51))
+        watch.record((state, action), state, (THERE, 50, 51), rests=True)
     over = [number for number in range(1, 10) if watch.step()]
     assert over == [4, 8]
     assert [*watch.due] == [other, PAIR]

@@ -20,7 +20,7 @@ def after_failures(watch: PairWatch, times: int, before: int, worked: int) -> li
     """Return the steps that each failure is followed by until the pair is due."""
     found = []
     for failures in range(1, times + 1):
-        watch.record(PAIR, 3, (4, worked, before + failures))
+        watch.record(PAIR, 3, (4, worked, before + failures), rests=True)
         steps = 0
         while PAIR in watch.resting:
             watch.step()
@@ -45,11 +45,11 @@ def test_a_hint_shortens_them_and_what_works_is_tried_as_any_other() -> None:
     assert [*watch.due] == [PAIR] and not watch.step()
     resumed = again(watch)
     assert [*resumed.due] == [PAIR]
-    resumed.record(PAIR, 4, (4, 51, 56))
+    resumed.record(PAIR, 4, (4, 51, 56), rests=True)
     assert not resumed.resting and not resumed.due
     assert after_failures(resumed, 2, 900, 895) == [4, 4]
     for _ in range(3):
-        resumed.record(PAIR, 4, (4, 900, 905))
+        resumed.record(PAIR, 4, (4, 900, 905), rests=True)
     assert not resumed.suspected and after_failures(resumed, 2, 905, 900) == [4, 8]
 
 

@@ -150,11 +150,10 @@ class PairWatch:
     The rows of all pairs that are not normal.
 
     :ivar scheduled: whether a caller schedules re-checks of closed pairs.
-    :ivar relearning: whether a change is open.
     """
 
     def __init__(self) -> None:
-        self.scheduled = self.relearning = False
+        self.scheduled = False
         self._failing: dict[Pair, _Failures] = {}
         self._rows: dict[Pair, _Row] = {}
 
@@ -218,13 +217,14 @@ class PairWatch:
                 over = over or not row.left
         return over
 
-    def record(self, pair: Pair, next_state: int, usual: tuple[int | None, int, int],
-               ) -> News | None:
+    def record(self, pair: Pair, next_state: int, usual: tuple[int | None, int, int], *,
+               rests: bool) -> News | None:
         """
         Record an execution that has raised no alarm.
 
         :param usual: the usual successor of the pair, how often it has followed, and the
             executions in all, this one among them.
+        :param rests: whether the pair may get a pause.
         """
         end, worked, executions = usual
         news = self.executed(pair, next_state)
@@ -249,8 +249,7 @@ class PairWatch:
             row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
             row.status, row.usual = Status.SUSPECTED, before if scarce else None
             news = News.SUSPECTED
-        # While a change is relearnt, all pairs are tried again at once.
-        if not (self.relearning or leads_on) and (row is None or row.rests):
+        if rests and not leads_on and (row is None or row.rests):    # else it is tried at once
             self._rest(pair, -failing.times * math.log(before.chance_to_fail))
         return news
 
@@ -291,22 +290,21 @@ class PairWatch:
             row.end_pauses()
             row.rests = False
 
-    def relearn(self, is_open: bool) -> None:
-        """Record whether a change is open: closed pairs have pauses then, if no caller does."""
-        self.relearning = is_open
+    def pause_closed(self, wanted: bool) -> None:
+        """Begin the pauses of closed pairs, or end them; re-checks by a caller replace them."""
         for pair in self._of(Status.CLOSED):
             row = self._rows[pair]
             row.end_pauses()
-            if is_open and not self.scheduled:
+            if wanted and not self.scheduled:
                 row.pause = row.left = _FIRST_CLOSED
 
     def hurry(self, pair: Pair) -> bool:
-        """End the pause of a closed pair; return whether it has one."""
+        """End the pause of a closed pair; return whether it had one."""
         row = self._rows.get(pair)
-        ends = row is not None and row.status is Status.CLOSED and bool(row.left)
-        if row is not None and ends:
-            row.left = 0
-        return ends
+        if row is None or row.status is not Status.CLOSED or not row.left:
+            return False
+        row.left = 0
+        return True
 
     def end_pauses(self) -> None:
         """Let all pairs be tried as any other, but closed ones."""

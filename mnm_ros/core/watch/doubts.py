@@ -177,7 +177,7 @@ class Doubts:
         :param concerned: the targets of the policies that may execute the pair.
         """
         parts = self._parts
-        parts.pairs.relearn(True)
+        parts.pairs.pause_closed(True)
         self.steer()
         if parts.relearning.swept:
             parts.relearning.notice()
@@ -189,7 +189,8 @@ class Doubts:
         """Record where a pair has led; return the targets that a new hint concerns."""
         pairs, transitions, log = self._parts.pairs, self._parts.transitions, self._round.log
         number = self._round.number
-        news = pairs.record(pair, next_state, transitions.usual(pair))
+        # While a change is relearnt, all pairs are tried again at once.
+        news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open)
         if news is News.SUSPECTED:
             concerned = transitions.concerned(pair, policies)
             if concerned:
@@ -224,7 +225,7 @@ class Doubts:
                     if not problem.support.forbids(policy.target, action))
             parts.blocked.notice(parts.rediscovery.base)
         parts.pairs.end_pauses()
-        parts.pairs.relearn(True)
+        parts.pairs.pause_closed(True)
         self.steer()
         parts.relearning.notice()
         parts.checks.monitor.notice()
@@ -274,7 +275,7 @@ class Doubts:
                 parts.reach.start_again()
                 parts.pooled_detector.start_again()
             log.settle()
-            parts.pairs.relearn(False)
+            parts.pairs.pause_closed(False)
             parts.relearning.settle()
             parts.blocked.settle()
 

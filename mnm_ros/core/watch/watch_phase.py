@@ -86,7 +86,6 @@ class WatchPhase(CheckingPhase):
         self.doubts = Doubts(round_, parts)
         self.revisions = Revisions(round_, parts, self.doubts, policies)
         self._schedule = WatchSchedule(round_, parts, quanta)
-        self._pairs.relearn(round_.log.open)
         if round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
@@ -219,7 +218,7 @@ class WatchPhase(CheckingPhase):
                 state for state in directives.preferred[-1:] if state in self.doubted])
         elif isinstance(wish, (LeaveClosed, Look)):
             self._pairs.scheduled = True
-            self._pairs.relearn(self.round.log.open)
+            self._pairs.pause_closed(False)    # the caller's re-checks replace the pauses
             if isinstance(wish, Look) and self._pairs.recheck(wish.pair):
                 self._rediscovery.fresh = False    # a restarted run would have another order
             self.doubts.steer()
