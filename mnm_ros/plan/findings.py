@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 import math
 
+from mnm_ros.core.model.declaration import listed
 from mnm_ros.driving.occupancy import Map, Point
 from mnm_ros.plan.floor_plan import bounds, covered, crossing, passable, Plan
 from mnm_ros.plan.rooms import is_free, label_at, middle, sides
@@ -118,8 +119,7 @@ def _padded(map_: Map, within: NDArray[np.bool_], margin: int) -> Map:
 
 def _named(plan: Plan, edges: Sequence[tuple[int, int]]) -> str:
     names = [f'{plan.cell_names[here]} - {plan.cell_names[there]}' for here, there in edges]
-    more = len(names) - _SHOWN
-    return ', '.join(names[:_SHOWN]) + (f' and {more} more' if more > 0 else '')
+    return listed(names, _SHOWN)
 
 
 def _doors(plan: Plan) -> Iterator[Finding]:

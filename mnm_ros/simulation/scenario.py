@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 import math
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mnm_ros.core.errors import FileError
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.model.problem import radius_for_all
 from mnm_ros.located_yaml import Entry, Keys, read
 from mnm_ros.places.geojson import read_geojson
@@ -110,23 +111,18 @@ def changes(scenario: Scenario, before: int, after: int) -> str:
     """
     first, second = scenario.settings[before], scenario.settings[after]
     if first.rows:
-        was, now = (dict.fromkeys(_free(setting.rows)) for setting in (first, second))
-        same = len(first.rows[0]) == len(second.rows[0]) if second.rows else False
-        gone, come = (([each for each in one if each not in other] if same else [])
-                      for one, other in ((was, now), (now, was)))
+        if not second.rows or len(first.rows[0]) != len(second.rows[0]):
+            return ''
+        was, now = ({*describe(scenario, each).names.items()} for each in (before, after))
+        gone, come = ([name for _, name in sorted(cells)] for cells in (was - now, now - was))
     elif isinstance(first.cmp, TableCmp) and isinstance(second.cmp, TableCmp):
         names = describe(scenario, before)
         gone, come = (_passages(one, other, names) for one, other in (
             (first.cmp.moves, second.cmp.moves), (second.cmp.moves, first.cmp.moves)))
     else:
         return ''
-    return '; '.join(f'{_few(found)} {word}' for found, word in (
+    return '; '.join(f'{listed(found, _MOST_NAMED)} {word}' for found, word in (
         (gone, 'closed'), (come, 'open')) if found)
-
-
-def _free(rows: Sequence[str]) -> list[str]:
-    return [f'r{row}c{column}' for row, cells in enumerate(rows)
-            for column, cell in enumerate(cells) if cell != '#']
 
 
 def _passages(moves: Mapping[Pair, int], others: Mapping[Pair, int],
@@ -141,11 +137,6 @@ def _passages(moves: Mapping[Pair, int], others: Mapping[Pair, int],
         found[f'door {door}' if door else passage(here, there) if both else
               f'way from {here} to {there}'] = None
     return [*found]
-
-
-def _few(found: Sequence[str]) -> str:
-    more = len(found) - _MOST_NAMED
-    return ', '.join(found[:_MOST_NAMED]) + (f' and {more} more' if more > 0 else '')
 
 
 def shipped() -> tuple[str, ...]:

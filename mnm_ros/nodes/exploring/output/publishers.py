@@ -156,11 +156,11 @@ class Publishers:
             if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
         self._tell_due(not self.reason_to_wait())
-        self._live.news(
-            exploration, status, tuple(self.closed.values()), names, link.last_seen(), now)
+        seen = link.last_seen()
+        self._live.news(exploration, status, tuple(self.closed.values()), names, seen, now)
         self._trust.news(exploration, link.loop.seconds, names, self._picture.watched, now)
         self._picture.news(exploration, self._profile().description, Caption(
-            self._level[0], f'{phase.value}\n{status}'), self._trust.told, link.last_seen(), now)
+            self._level[0], f'{phase.value}\n{status}'), self._trust.told, seen, now)
 
     def event(self, event: Event) -> Event:
         """Publish a decision, and log it; return it as it is published."""
