@@ -144,9 +144,19 @@ def test_failures_are_counted_until_the_pair_is_known_to_lead_elsewhere_or_not_t
 def test_what_failures_are_is_said_by_what_was_usual_before_them() -> None:
     watch = PairWatch()
     news = [watch.record(PAIR, HERE, (
-        *((THERE, 2) if times < 3 else (HERE, times)), times + 2), rests=True)
-        for times in range(1, 13)]
-    assert news == [None] * 11 + [News.SUSPECTED] and [*watch.scarce] == [PAIR]
+        *((THERE, 3) if times < 4 else (HERE, times)), times + 3), rests=True)
+        for times in range(1, 10)]
+    assert news == [None] * 8 + [News.SUSPECTED] and [*watch.detoured] == [PAIR]
+
+
+@pytest.mark.parametrize('declared', [True, False])
+def test_ways_around_are_sought_where_they_are_declared_or_little_was_seen(declared: bool) -> None:
+    watch = PairWatch()
+    for times in range(1, 6):
+        watch.record(PAIR, HERE, (THERE, 50, 50 + times), rests=True, detours=declared)
+    assert [*watch.suspected] == [PAIR] and bool(watch.detoured) == declared
+    watch.insist()
+    assert not watch.detoured and [*watch.resting] == [PAIR]
 
 
 def test_a_way_that_opens_after_few_executions_is_not_suspected() -> None:

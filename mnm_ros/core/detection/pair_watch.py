@@ -24,12 +24,14 @@ chances of its successors. ``test_hints`` works this out exactly, with hints tha
 after they were withdrawn. The failures of a suspected pair are spread over some time, so that a
 pause of 4 steps is enough.
 
-A way that was driven twice before it closes has shown too little for that, and even less for an
-alarm: if all orders are as likely, both successes come before ``f`` failures once in
-``(f + 1) (f + 2) / 2`` times. Yet it is often so where successors are declared. A pair with 2 to 9
-executions, of which nearly all worked, is suspected after 12 failures in a row. Of a hundred pairs
-at rest at most one ever is. Its evidence is *scarce*: a run seeks ways around it, and its pauses
-grow to 64 steps. If there seems to be no way around it, attempts decide.
+A way that was driven a few times before it closes has shown too little for that, and even less for
+an alarm. Yet it is often so where successors are declared. If ``w`` of ``n`` executions worked
+before ``f`` failures, and all orders of the ``n + f`` outcomes are as likely, all that worked are
+among the first ``n`` with chance ``C(n, w) / C(n + f, w)``. A pair with at most 9 executions is
+suspected after 8 failures in a row or more, once that chance is at most 1 in 200: after 19 if it
+worked 2 of 2 times, or 3 of 5 times. Of a hundred pairs at rest at most one ever is. Its evidence
+is *scarce*: a run seeks ways around it, and its pauses grow to 64 steps. If there seems to be no
+way around it, attempts decide.
 
 *Closed.* A door that has closed stays closed for long, also when a new round begins. The core has
 no clock: a caller schedules the re-checks. Without a caller, a closed pair is tried as any other.
@@ -53,10 +55,10 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import PairChange
 
 _EXECUTIONS = 10      # before the failures, of a pair that nearly always worked
-_SCARCE, _FAILURES = 2, 12    # executions and failures that are enough for a hint before that
+_FAILURES, _SELDOM = 8, 1 / 200    # that raise a hint before that, and the chance of their order
 _MOST_FAILING = 0.3   # of these
 _PRIOR = 0.3          # failures, of one execution, that are counted beside those before
-_FIRST, _LONGEST, _LONGEST_SCARCE = 4, 8, 64    # steps of a pause
+_FIRST, _LONGEST, _LONGEST_DETOURED = 4, 8, 64    # steps of a pause
 _FIRST_CLOSED, _LONGEST_CLOSED = 32, 128    # the same of a closed pair, while a change is open
 _UNEXPECTED, _HARDLY = math.log(50), math.log(1000)
 _FEWEST = 3           # failures in a row that raise a hint
@@ -117,6 +119,7 @@ class _Row:
 
     :ivar worked: executions that worked, less the others, since it is suspected.
     :ivar usual: what it did before it failed if that was little; else None.
+    :ivar detours: whether ways around it are sought.
     :ivar rests: whether it may get a pause.
     :ivar pause: steps of its last pause, and left: of these, still to come; None if it is over,
         and the pair was executed since.
@@ -128,17 +131,13 @@ class _Row:
     status: Status
     worked: int = 0
     usual: _Usual | None = None
+    detours: bool = False
     rests: bool = True
     pause: int = 0
     left: int | None = None
     breaks_off: bool = False
     rechecks: int = 0
     tries: int = 0
-
-    @property
-    def scarce(self) -> bool:
-        """Whether other ways than the pair are sought."""
-        return self.usual is not None and self.rests
 
     def end_pauses(self) -> None:
         """Let the pair be tried as any other."""
@@ -171,9 +170,9 @@ class PairWatch:
         return self._of(Status.SUSPECTED)
 
     @property
-    def scarce(self) -> Collection[Pair]:
-        """Return the suspected pairs that had few executions before they failed."""
-        return [pair for pair in self.suspected if self._rows[pair].scarce]
+    def detoured(self) -> Collection[Pair]:
+        """Return the suspected pairs around which ways are sought."""
+        return [pair for pair in self.suspected if self._rows[pair].detours]
 
     @property
     def closed(self) -> Mapping[Pair, int]:
@@ -218,20 +217,21 @@ class PairWatch:
         return over
 
     def record(self, pair: Pair, next_state: int, usual: tuple[int | None, int, int], *,
-               rests: bool) -> News | None:
+               rests: bool, detours: bool = False) -> News | None:
         """
         Record an execution that has raised no alarm.
 
         :param usual: the usual successor of the pair, how often it has followed, and the
             executions in all, this one among them.
         :param rests: whether the pair may get a pause.
+        :param detours: whether ways around the pair are declared, so that they are found soon.
         """
         end, worked, executions = usual
         news = self.executed(pair, next_state)
         row = self._rows.get(pair)
         # After few executions that worked, some that fail are soon the usual ones.
         failing = self._failing.get(pair) or _Failures(
-            row and row.usual or _Usual(end, worked, executions - 1))
+            row and row.usual or _Usual(end, worked, max(0, executions - 1)))
         before, scarce = failing.usual, failing.usual.executions < _EXECUTIONS
         if next_state == before.end:
             self._failing.pop(pair, None)
@@ -241,13 +241,14 @@ class PairWatch:
         if row is not None and row.status is not Status.CLOSED:
             row.left, row.worked = None, max(0, row.worked - 1)
         leads_on = before.end == pair[0]    # at last: after few executions that is no failure
-        if before.executions < _SCARCE or scarce and (leads_on or failing.times < _FAILURES) or (
+        if leads_on or not _is_seldom(failing.times, before) if scarce else (
                 before.chance_to_fail > _MOST_FAILING):
             return news
         if self.status(pair) is not Status.SUSPECTED and (
                 scarce or _is_rare(failing.times, before)):
             row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
             row.status, row.usual = Status.SUSPECTED, before if scarce else None
+            row.detours = (scarce or detours) and row.rests
             news = News.SUSPECTED
         if rests and not leads_on and (row is None or row.rests):    # else it is tried at once
             self._rest(pair, -failing.times * math.log(before.chance_to_fail))
@@ -284,11 +285,17 @@ class PairWatch:
         self._rows[pair].status = Status.FAILING
 
     def insist(self) -> None:
-        """Have the pairs of ``scarce`` tried without pauses, as no other way is found for now."""
-        for pair in self.scarce:
+        """
+        Seek no ways around pairs any more, as none is found for now.
+
+        Those of which little was seen before are tried without pauses.
+        """
+        for pair in self.detoured:
             row = self._rows[pair]
-            row.end_pauses()
-            row.rests = False
+            row.detours = False
+            if row.usual is not None:
+                row.end_pauses()
+                row.rests = False
 
     def pause_closed(self, wanted: bool) -> None:
         """Begin the pauses of closed pairs, or end them; re-checks by a caller replace them."""
@@ -347,7 +354,7 @@ class PairWatch:
         row.end_pauses()
         row.worked += 1
         if status is Status.SUSPECTED and row.worked < _TO_WITHDRAW:
-            if row.scarce:    # no attempt may execute it
+            if row.detours:    # no attempt may execute it
                 row.left = 0
             return None
         del self._rows[pair]
@@ -360,9 +367,16 @@ class PairWatch:
         row = self._rows.pop(pair, None) or _Row(Status.FAILING)
         self._rows[pair] = row    # last, as the pair that has waited longest is due first
         row.breaks_off = unexpected >= _HARDLY
-        longest = _LONGEST_SCARCE if row.scarce else _LONGEST
-        row.pause = row.left = _FIRST if row.status is Status.SUSPECTED and not row.scarce else (
+        longest = _LONGEST_DETOURED if row.detours else _LONGEST
+        row.pause = row.left = _FIRST if row.status is Status.SUSPECTED and not row.detours else (
             min(2 * (row.pause or _FIRST // 2), longest))
+
+
+def _is_seldom(times: int, before: _Usual) -> bool:
+    """Return whether so many failures hardly come after all executions that worked."""
+    worked, executions = before.worked, before.executions
+    return times >= _FAILURES and (
+        math.comb(executions, worked) <= _SELDOM * math.comb(executions + times, worked))
 
 
 def _is_rare(times: int, before: _Usual) -> bool:

@@ -282,8 +282,12 @@ class Sampling:
             self._stale = True
 
     def distances(self) -> dict[int, float]:
-        """Return by state met the steps from home, as if each pair could be tried on the spot."""
-        origins, ends, costs, _ = self._edges()
+        """
+        Return by state met the steps from home, as if each pair could be tried on the spot.
+
+        A way around a closed pair counts, as no policy executes such a pair.
+        """
+        origins, ends, costs, _ = self._edges(self._closed)
         size = len(self._rows.places)
         found = least_costs(size, costs, origins, ends, indices=0)
         return dict(zip(self._rows.places, found.tolist()))

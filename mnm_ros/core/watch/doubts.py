@@ -66,8 +66,8 @@ class Doubts:
             if target in parts.relearning.concerned or target in parts.transitions.suspected}}
 
     def sought(self, policies: Sequence[Policy]) -> tuple[int, ...]:
-        """Return the targets to which other ways are sought, because of a scarce hint."""
-        pairs = () if self._round.log.open else self._parts.pairs.scarce
+        """Return the targets to which other ways are sought, because of a hint."""
+        pairs = () if self._round.log.open else self._parts.pairs.detoured
         return tuple({target: None for pair in pairs
                       for target in self._parts.transitions.concerned(pair, policies)})
 
@@ -128,7 +128,7 @@ class Doubts:
         parts, pair = self._parts, change.pair
         base, log = parts.rediscovery.base, self._round.log
         concerned = parts.transitions.concerned(pair, policies)
-        if not log.open:
+        if not (log.open or pair in parts.pairs.detoured):    # the run that seeks ways began later
             parts.rediscovery.renew()
         parts.pairs.change(change)
         self._round.memory.note(change)
@@ -190,7 +190,8 @@ class Doubts:
         pairs, transitions, log = self._parts.pairs, self._parts.transitions, self._round.log
         number = self._round.number
         # While a change is relearnt, all pairs are tried again at once.
-        news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open)
+        news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open,
+                            detours=bool(self._round.problem.support))
         if news is News.SUSPECTED:
             concerned = transitions.concerned(pair, policies)
             if concerned:
@@ -289,7 +290,7 @@ class Doubts:
         rediscovery, pairs = self._parts.rediscovery, self._parts.pairs
         if isinstance(rediscovery.base, Steered):
             rediscovery.base.avoid(pairs.resting)
-            left = (*pairs.shut, *pairs.scarce)
+            left = (*pairs.shut, *pairs.detoured)
             if pairs.scheduled or left or self._left:
                 rediscovery.base.leave_closed(left)
             self._left = bool(left)

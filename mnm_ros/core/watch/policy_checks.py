@@ -213,7 +213,7 @@ class WatchSchedule:
     def _suspected(self) -> Collection[int]:
         """Return the targets of the policies that attempts may decide about."""
         # Other ways come before attempts through what has shown too little.
-        return () if self._parts.pairs.scarce else self._parts.transitions.suspected
+        return () if self._parts.pairs.detoured else self._parts.transitions.suspected
 
     @property
     def _left_alone(self) -> Collection[int]:

@@ -11,9 +11,8 @@ own steps and from those of the attempts made meanwhile. Its parts of the round'
   ``lower_bound`` says is over the limit is deleted, by the same delta, if its way passes a pair
   whose change was noticed, or may pass a state deleted for that. The other half is for
   *renewals*: when a pair raises the alarm while no change is open, and when a rediscovery is
-  begun while one is, the run under way begins to certify
-  by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal
-  number ``k``.
+  begun while one is, or to find ways around a pair, the run under way begins to certify by what it
+  learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal number ``k``.
   Transitions and attempts after a moment that the past decides are as independent as all others,
   so that renewal ``k`` is wrong with no more than its delta, conditional on the past, and the sum
   over all is the part, whatever is noticed and how often. A late rediscovery has a small delta;
@@ -81,8 +80,10 @@ class Rediscovery:
         self.base = self._round.new_base(
             replace(self._round.problem, delta=self._delta / 2 * share(self.number)),
             tuple(policy for policy in policies if policy.target not in sought))
-        if self._round.log.open:
+        before = self.renewals
+        if self._round.log.open or sought:
             self.renew()
+        self._renewed = self.renewals - before
         self.limit.set(self.base.step_bound(len(policies)))
         self._steps = self.since = self.turn = 0
         self.fresh = True
@@ -91,7 +92,7 @@ class Rediscovery:
     def forget_last(self) -> None:
         """Let the next run take the place of the last one, which has learnt nothing."""
         self.number -= 1
-        self.renewals -= self._round.log.open
+        self.renewals -= self._renewed
 
     def renew(self) -> None:
         """Let the run certify by what it learns after this moment alone, too."""

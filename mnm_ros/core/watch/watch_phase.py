@@ -284,13 +284,14 @@ class WatchPhase(CheckingPhase):
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
         over = self._rediscovery.turn_over()
         # What is asked of a run that is interrupted then counts as broken off.
-        waits = not over and self._would_not_wait()
-        if not over and not waits:
+        waits_for = None if over else self._waits_for()
+        if not over and waits_for is None:
             self._delete_cut_off()    # asks where no interruption follows on what was asked
             return
         too_long = self._rediscovery.too_long
         self.revisions.take_other_ways(self._sought)
-        if (waits or self.base.finished) and self.doubts.sought(self.policies):
+        if self._sought and (self.base.finished or waits_for in self._pairs.detoured) and (
+                self.doubts.sought(self.policies)):
             self._pairs.insist()    # no other way is left to try: attempts decide
         self.revisions.add_found()
         self.revisions.judge_added()
@@ -309,10 +310,11 @@ class WatchPhase(CheckingPhase):
         if not self.revisions.end_if_dear():
             self._begin_patrol()
 
-    def _would_not_wait(self) -> bool:
-        """Return whether only stopped pairs are left for the run; attempts may have others."""
+    def _waits_for(self) -> Pair | None:
+        """Return the stopped pair if only such are left for the run; attempts may have others."""
         stopping = self._pairs.stopping
-        return bool(stopping) and (self._here, self.base.next_action()) in stopping
+        ahead = (self._here, self.base.next_action()) if stopping else None
+        return next((pair for pair in stopping if pair == ahead), None)
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow; return whether there is any."""
