@@ -273,12 +273,13 @@ def beyond_star(rng: np.random.Generator) -> Draw:
     return Draw(0, tuple(f'a{action}' for action in range(count)), (table,), beyond=True)
 
 
-def random_places(rng: np.random.Generator) -> Draw:
+def random_places(rng: np.random.Generator, changes: int = 0) -> Draw:
     """
     Return 6 to 16 places with drives between them, both ways: a tree, and some more.
 
     Action ``k`` drives to the ``k``-th neighbour, or stays where it is if there are fewer. A drive
-    fails with a probability of its own, 0 to 0.85, and the robot is then where it was.
+    fails with a probability of its own, 0 to 0.85, and the robot is then where it was. A change
+    closes the ways between two places.
     """
     count = int(rng.integers(6, 17))
     ways: list[dict[int, None]] = [{} for _ in range(count)]
@@ -293,7 +294,14 @@ def random_places(rng: np.random.Generator) -> Draw:
     table = {(place, action): _mixture([(other, chance), (place, 1 - chance)])
              for place, others in enumerate(ways) for action, other in enumerate(others)
              for chance in [chances.pop()]}
-    return Draw(0, tuple(f'a{action}' for action in range(max(map(len, ways)))), (table,))
+    settings = [table]
+    for _ in range(changes):
+        place = int(rng.integers(count))
+        other = [*ways[place]][int(rng.integers(len(ways[place])))]
+        settings.append({**settings[-1], **{
+            (start, [*ways[start]].index(end)): ((start, 1.0),)
+            for start, end in ((place, other), (other, place))}})
+    return Draw(0, tuple(f'a{action}' for action in range(max(map(len, ways)))), tuple(settings))
 
 
 def changing_way(rng: np.random.Generator, how: str, changes: int = 1) -> Draw:
@@ -354,6 +362,7 @@ FAMILIES: Mapping[str, Family] = {
     'beyond_star': beyond_star,
     'random_places': random_places,
     'worked_places': random_places,
+    'changing_places': partial(random_places, changes=1),
     'fleet_graph': random_graph,
     'fleet_tree': random_tree,
     'fleet_star': partial(random_star, gap=True),

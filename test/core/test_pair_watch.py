@@ -155,7 +155,7 @@ def test_ways_around_are_sought_where_they_are_declared_or_little_was_seen(decla
     for times in range(1, 6):
         watch.record(PAIR, HERE, (THERE, 50, 50 + times), rests=True, detours=declared)
     assert [*watch.suspected] == [PAIR] and bool(watch.detoured) == declared
-    watch.insist()
+    watch.insist(declared)
     assert not watch.detoured and [*watch.resting] == [PAIR]
 
 

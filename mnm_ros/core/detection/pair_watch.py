@@ -202,9 +202,9 @@ class PairWatch:
                 *(pair for pair, row in self._rows.items() if row.tries)]
 
     def avoids(self, pair: Pair) -> bool:
-        """Return whether all else comes before a pair: it has a pause, or waits for a re-check."""
+        """Return whether all else comes before a pair: a pause, a way around it, or a re-check."""
         row = self._rows.get(pair)
-        return row is not None and bool(row.left or (
+        return row is not None and bool(row.left or row.detours or (
             self.scheduled and row.status is Status.CLOSED and not row.tries))
 
     def step(self) -> bool:
@@ -284,15 +284,16 @@ class PairWatch:
         self._failing.pop(pair, None)
         self._rows[pair].status = Status.FAILING
 
-    def insist(self) -> None:
+    def insist(self, declared: bool) -> None:
         """
-        Seek no ways around pairs any more, as none is found for now.
+        Have the pairs of which little was seen before tried without pauses: no other way is left.
 
-        Those of which little was seen before are tried without pauses.
+        :param declared: whether the run that has sought ways goes on until it has ruled out that
+            the pairs lead on; else attempts decide.
         """
         for pair in self.detoured:
             row = self._rows[pair]
-            row.detours = False
+            row.detours = declared and row.usual is not None
             if row.usual is not None:
                 row.end_pauses()
                 row.rests = False
@@ -354,8 +355,9 @@ class PairWatch:
         row.end_pauses()
         row.worked += 1
         if status is Status.SUSPECTED and row.worked < _TO_WITHDRAW:
-            if row.detours:    # no attempt may execute it
+            if row.detours and row.rests:    # no attempt may execute it
                 row.left = 0
+            row.detours = row.detours and row.rests
             return None
         del self._rows[pair]
         return News.WORKS if status is Status.SUSPECTED else None

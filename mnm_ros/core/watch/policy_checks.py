@@ -217,8 +217,9 @@ class WatchSchedule:
 
     @property
     def _left_alone(self) -> Collection[int]:
-        """Return the targets of the policies that would have to pass what is closed."""
-        return self._parts.checks.patrol.passing(self._parts.pairs.shut)
+        """Return the targets of the policies that would have to pass what may be closed."""
+        pairs = self._parts.pairs
+        return self._parts.checks.patrol.passing([*pairs.shut, *pairs.detoured])
 
     @property
     def _lacking(self) -> dict[int, float]:

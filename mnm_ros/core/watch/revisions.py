@@ -147,6 +147,15 @@ class Revisions:
         if ways and not self._doubts.sought(self.policies):
             self.round.log.revise()
 
+    def sought_in_vain(self, sought: Collection[int]) -> list[Policy]:
+        """
+        Return the policies to these targets that a run has found no other way to, at its end.
+
+        By what was seen since it began, it has ruled out that these are within the radius.
+        """
+        left = {*sought}.intersection(self._doubts.sought(self.policies))
+        return [policy for policy in self.policies if policy.target in left]
+
     def _take(self, ways: Mapping[int, Policy]) -> None:
         """Take other ways to states, by target."""
         if ways:

@@ -290,14 +290,16 @@ class WatchPhase(CheckingPhase):
             return
         too_long = self._rediscovery.too_long
         self.revisions.take_other_ways(self._sought)
-        if self._sought and (self.base.finished or waits_for in self._pairs.detoured) and (
-                self.doubts.sought(self.policies)):
-            self._pairs.insist()    # no other way is left to try: attempts decide
+        if self._sought and waits_for in self._pairs.detoured:
+            self._pairs.insist(bool(self.round.problem.support))
         self.revisions.add_found()
         self.revisions.judge_added()
         if self._delete_refuted() or self.base.finished and self._delete_cut_off():
             return
         if self.base.finished:
+            if lost := self.revisions.sought_in_vain(self._sought):
+                self._delete(lost)
+                return
             self._rediscovery.finished()
             # It has sampled all known states without finding a new one, and nothing was noticed.
             self._relearning.end_rediscovery()
