@@ -34,7 +34,7 @@ def run(scenario_name: str, radius: float, preset: str, base_name: str,
     while not base.finished:
         action = base.next_action()
         base.observe(action, simulator.step(action))
-    hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
+    hypothesis = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
     return simulator.steps, len(hypothesis.targets), judge(
         simulator.cmp, hypothesis, radius, EPSILON)
 

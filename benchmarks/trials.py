@@ -279,7 +279,7 @@ def _run_base(simulator: Simulator, player: Player, resolved: Settings, seed: in
     while not base.finished and simulator.steps < configuration.budget:
         player.step(base)
     if base.finished:
-        hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
+        hypothesis = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
         _take_first(outcome, simulator, resolved.problem, hypothesis)
 
 

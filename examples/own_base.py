@@ -19,12 +19,12 @@ from mnm_ros.core import BaseAlgorithm, Policy, RESET  # noqa: E402
 class SureSteps(BaseAlgorithm):
     """Try each action once in each state, the states nearest to home first."""
 
-    quantum = 1           # steps of one turn, when several runs share the robot
     evaluating = False    # a turn is never one whole attempt of a policy
 
     def __init__(self, settings, home, rng, policies=()):
         self._actions, self._radius = settings.problem.actions, settings.problem.radius
         self._horizon = settings.steps_horizon
+        self.quantum = self._horizon    # steps of one turn: enough for the way to any state
         self._ways = {home: ()}    # the actions that lead from home to each state
         self._leads = {}           # from state and action to the next state
         self.interrupt()

@@ -115,8 +115,10 @@ def stationary(world: Scenario, seed: int, setting: int, resolved: Settings,
 
 def found_by(base: BaseAlgorithm) -> Hypothesis | None:
     """Return what a run of a base has found; None before its end."""
-    return Hypothesis(
-        1, 0, base.quantum, over_own_targets(base.policies)) if base.finished else None
+    if not base.finished:
+        return None
+    policies = over_own_targets(base.policies)
+    return Hypothesis(1, 0, policies[0].horizon, policies)    # a quantum may be shorter
 
 
 def verdicts(machine: Mnm, simulator: Simulator, counter: ExplorationSteps) -> Iterator[Verdict]:

@@ -19,4 +19,4 @@ def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
 
 
 def hypothesis(base: BaseAlgorithm) -> Hypothesis:
-    return Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
+    return Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))

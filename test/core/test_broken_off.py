@@ -86,7 +86,7 @@ def keeps_its_promise(chance: float, epsilon: float, patience: int, lost: float,
             base.interrupt()
             still = 0
     assert base.finished, f'seed {seed} takes more than 300,000 steps'
-    found = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
+    found = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
     return judge(cmp, found, RADIUS, epsilon).ok
 
 

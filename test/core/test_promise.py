@@ -39,7 +39,7 @@ def base_keeps_it(name: str, seed: int) -> bool:
         action = base.next_action()
         base.observe(action, simulator.step(action))
     assert simulator.steps < base.step_bound(len(base.policies))
-    hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
+    hypothesis = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
     return judge(simulator.cmp, hypothesis, RADIUS, EPSILON).ok
 
 

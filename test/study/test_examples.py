@@ -8,6 +8,8 @@ from pathlib import Path
 import re
 import runpy
 
+from mnm_ros import explore
+from mnm_ros.core import RESET
 from pages import ROOT
 import pytest
 
@@ -44,6 +46,23 @@ def test_an_example_runs(
     shown = capsys.readouterr().out
     assert [part for part in said if not re.search(part, shown)] == [], shown
     assert sorted(path.name for path in tmp_path.iterdir()) == files
+
+
+def test_the_own_base_finds_states_that_a_change_adds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn of a rediscovery is long enough to walk to the end of the corridor."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    here = steps = 0
+
+    def step(action: int) -> int:
+        nonlocal here, steps
+        steps += 1
+        top = 6 if steps < 200 else 9
+        here = 0 if action == RESET else min(max(here + (1, -1)[action], 0), top)
+        return here
+
+    result = explore(step, 900, actions=2, radius=9.0, progress=False,
+                     overrides={'base': 'own_base:SureSteps'})
+    assert {*result.known} == {*range(10)} and result.exploration.hypothesis.round == 1
 
 
 def test_each_example_says_what_one_learns_and_how_to_run_it() -> None:

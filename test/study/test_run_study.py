@@ -90,6 +90,27 @@ def test_a_run_longer_than_the_period_never_ends() -> None:
     assert course.first is None and course.known == 0 and course.total == 3000
 
 
+OWN_BASE = """
+from mnm_ros.core.components import BASES
+
+
+def hasty(settings, home, rng, policies=()):
+    base = BASES['disco'](settings, home, rng, policies)
+    base.quantum //= 2
+    return base
+"""
+
+
+def test_a_base_may_have_another_quantum_than_the_horizon_of_its_policies(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / 'hasty_base.py').write_text(OWN_BASE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    courses = run_study(['corridor'], ['hasty_base:hasty'], range(1), tail=THOUSAND, radius=2.0,
+                        period=THOUSAND).courses
+    assert [(each.method, each.known, each.right_at_the_end) for each in courses] == [
+        (method, courses[0].known, True) for method in METHODS]
+
+
 def made(*wrong: tuple[int, int], seed: int = 0) -> Course:
     return Course('world', 'mnm', 'disco', seed, (10, 20), wrong, None, 1)
 

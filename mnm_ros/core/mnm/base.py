@@ -42,7 +42,9 @@ class BaseAlgorithm(ABC):
     This is all that a base needs. A base that can do more inherits from the classes in
     ``capabilities``, too.
 
-    :ivar quantum: steps of one quantum outside policy evaluation, at least 1.
+    :ivar quantum: steps of one quantum outside policy evaluation, at least 1. Each turn begins
+        with a RESET and may end after one quantum, so that a base with a shorter quantum than its
+        ways would never get to their ends; ``settings.steps_horizon`` suffices.
     """
 
     quantum: int
