@@ -70,7 +70,7 @@ CALMER = strength({'WIND = 0.1': 'WIND = 0.02', 'robot, steps=1000': 'robot, ste
 def test_the_lake_is_explored_and_its_change_noticed(
         drawn: list[int], capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip('gymnasium', reason='gymnasium is not installed')
-    cells, names = run('gymnasium.ipynb', capsys, CALMER)
+    cells, names = run('frozen_lake.ipynb', capsys, CALMER)
     for cell in cells:
         # In which step what is noticed depends on the last digits of scipy, and on the wind.
         assert cell.saved == cell.now or (
