@@ -239,7 +239,9 @@ class PairWatch:
         failing.times += 1
         self._failing[pair] = failing
         if row is not None and row.status is not Status.CLOSED:
-            row.left, row.worked = None, max(0, row.worked - 1)
+            # Else nothing would execute a pair around which ways are sought, or have been found.
+            row.left = 0 if row.detours and row.rests else None
+            row.worked = max(0, row.worked - 1)
         leads_on = before.end == pair[0]    # at last: after few executions that is no failure
         if leads_on or not _is_seldom(failing.times, before) if scarce else (
                 before.chance_to_fail > _MOST_FAILING):
