@@ -24,7 +24,7 @@ flat.plan.yaml. The exit status is 1 if nothing could be explored. All lengths a
 frame of the map.
 """
 
-_OF_CELLS = ('cell', 'yaw', 'radius', 'battery')
+_OF_CELLS = ('cell', 'yaw', 'specks', 'radius', 'battery')
 """Arguments that only a plan with cells has."""
 
 _OF_PLACES = ('spacing', 'graph')
@@ -115,9 +115,10 @@ def _parser(program: str) -> Parser:
         f'{" ".join(f"{size:g}" for size in SIZES)})')
     add('--yaw', type=_angle, metavar='DEG',
         help='rotation of the grid (with --cells; default: 0, or parallel to most walls)')
-    add('--specks', nargs=2, type=_least_zero, default=defaults.specks, metavar=('M2', 'M2'),
+    add('--specks', nargs=2, type=_least_zero, metavar=('M2', 'M2'),
         help='small specks count as free, and each is listed: the most area of an unknown and '
-        f'of an occupied speck (default {defaults.specks[0]:g} {defaults.specks[1]:g})')
+        'of an occupied speck (with --cells; default '
+        f'{defaults.specks[0]:g} {defaults.specks[1]:g})')
     add('--door-width', type=_positive, default=defaults.door_width, metavar='M',
         help='most width of an opening between rooms that is a door (default %(default)s)')
     add('--room', nargs=3, action='append', default=[], metavar=('NAME', 'X', 'Y'),
@@ -167,8 +168,8 @@ def _request(given: argparse.Namespace) -> Request:
     return Request(
         given.file, _home(given.home),
         given.robot_radius, given.clearance, tuple(sorted(given.cell or SIZES, reverse=True)),
-        None if given.yaw is None else math.radians(given.yaw), tuple(given.specks),
-        given.door_width,
+        None if given.yaw is None else math.radians(given.yaw),
+        tuple(given.specks or Request.specks), given.door_width,
         rooms={name: (x, y) for name, (x, y) in rooms.items()},
         doors={name: ((x, y), (to_x, to_y)) for name, (x, y, to_x, to_y) in doors.items()},
         keep_outs=keep_outs, mask=given.mask, keep_unknown=given.keep_unknown,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The ground of a place graph: a map without specks, with keep-outs, openings, rooms and a home.
+The ground of places: a map without specks, with keep-outs, openings, rooms and a home.
 
 ``plan_maker`` lays cells on it, ``place_maker`` a place graph.
 """
@@ -24,7 +24,7 @@ from mnm_ros.plan.openings import find_openings
 from mnm_ros.plan.plan_file import printable
 from mnm_ros.plan.request import Request
 from mnm_ros.plan.rooms import label_at, labelled, Labels, letters, Line, middles, names_of, sides
-from mnm_ros.plan.specks import Speck, without_specks
+from mnm_ros.plan.specks import Speck, without_specks, without_unknown_specks
 import numpy as np
 
 _MARGIN = 2    # pixels around what is known that are kept of a map
@@ -86,15 +86,17 @@ def read(request: Request) -> nav2_map.MapFile:
     return replace(found, map=_cropped(found.map))
 
 
-def ground_of(request: Request, found: nav2_map.MapFile) -> Ground:
+def ground_of(request: Request, found: nav2_map.MapFile, cells: bool) -> Ground:
     """
     Return what places are laid on.
 
     :param found: what ``read`` has returned.
+    :param cells: whether a plan has the map; otherwise robots read the map of the file.
     :raises FileError: if the mask cannot be read.
     :raises InvalidValueError: if nothing is free.
     """
-    map_, specks = without_specks(found.map, *request.specks)
+    map_, specks = (without_specks(found.map, *request.specks) if cells
+                    else without_unknown_specks(found.map))
     masked = None if request.mask is None else nav2_map.lethal(nav2_map.load(request.mask), map_)
     plan = Plan(printable(request.map_file.stem), map_, Grid(0.0, 0.0, 1.0, 1, 1),
                 Pose(0.0, 0.0, 0.0), request.robot_radius, request.clearance,

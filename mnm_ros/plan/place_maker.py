@@ -61,7 +61,7 @@ def make(request: Request, path: Path) -> MadePlaces:
     :raises FileError: if the map or the mask cannot be read.
     :raises InvalidValueError: if nothing is free, or there is room for one place alone.
     """
-    on = ground.ground_of(request, ground.read(request))
+    on = ground.ground_of(request, ground.read(request), cells=False)
     said, spacing = [*on.said], request.spacing
     while True:
         layout = Layout(on.plan.driven_map, on.plan.home[:2], on.radius)
@@ -108,7 +108,7 @@ def opened(request: Request, path: Path) -> MadePlaces:
     on_graph = replace(request, home=Pose(home.x, home.y, 0.0), rooms={**rooms, **request.rooms})
     found = ground.read(request)
     check_frame(graph, graph.home, found.map, request.map_file)
-    on = ground.ground_of(on_graph, found)
+    on = ground.ground_of(on_graph, found, cells=False)
     layout = Layout(on.plan.driven_map, on.plan.home[:2], on.radius)
     rules = PlaceRules(on.with_rooms(points, reached=True), layout)
     named, said = _named(graph, rules.plan), on.said[1:]

@@ -43,7 +43,7 @@ def make(request: Request) -> MadePlan:
     found = ground.read(request)
     # Before what takes long.
     grid_fit.possible(found.map, request.robot_radius + request.clearance, request.sizes)
-    on = ground.ground_of(request, found)
+    on = ground.ground_of(request, found, cells=True)
     wish, driven = grid_fit.Wish(on.plan.home, on.radius), on.plan.driven_map
     yaws = ((0.0, grid_fit.wall_direction(on.plan.map)) if request.yaw is None
             else (request.yaw,))

@@ -16,6 +16,9 @@ SIZES = (0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2)
 LEAST_SPACING = 0.3
 """m between places, no less."""
 
+UNKNOWN_SPECK = 0.05
+"""Up to this area in m^2, unknown specks within free floor are driven on, as nav2 does."""
+
 _Point = tuple[float, float]
 
 
@@ -28,7 +31,8 @@ class Request:
     :ivar clearance: how far from walls ways are kept besides.
     :ivar sizes: of cells, one of which is taken.
     :ivar yaw: of the grid; None for that of the map or of most walls.
-    :ivar specks: up to which area in m^2 unknown and occupied specks are removed.
+    :ivar specks: up to which area in m^2 a plan has no unknown and no occupied specks. A place
+        graph is made on the map of ``without_unknown_specks``.
     :ivar door_width: up to which an opening between rooms is a door.
     :ivar room_area: from which on what is behind an opening is a room, in m^2.
     :ivar rooms, keep_outs: as a plan has them.
@@ -44,7 +48,7 @@ class Request:
     clearance: float = 0.05
     sizes: tuple[float, ...] = SIZES
     yaw: float | None = None
-    specks: tuple[float, float] = (0.05, 0.0025)
+    specks: tuple[float, float] = (UNKNOWN_SPECK, 0.0025)
     door_width: float = 0.95
     room_area: float = 1.0
     rooms: Mapping[str, _Point] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from mnm_ros.places.on_map import check_on_map
 from mnm_ros.places.place_graph import Place, PlaceGraph
 from mnm_ros.places.zones import to_lines
 from mnm_ros.plan.nav2_map import load
+from mnm_ros.plan.specks import without_unknown_specks
 from mnm_ros.simulation.map_world import MapWorld, seen_walls
 from mnm_ros.simulation.route_scenario import passage, RouteWorld
 from mnm_ros.simulation.scenario import of_graph, Scenario
@@ -62,7 +63,7 @@ class GraphWorld(MapWorld):
         route = RouteWorld(graph)
         graph = route.graph
         at = _position(graph.places[graph.home])
-        map_ = load(map_file) if map_file else _open_floor(graph)
+        map_ = without_unknown_specks(load(map_file))[0] if map_file else _open_floor(graph)
         remarks = check_on_map(graph, graph.home, map_, map_file)
         crates = ((both, crate) for both in route.closable()
                   for crate in _crates(graph, map_, min(both)))

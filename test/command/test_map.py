@@ -242,6 +242,7 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
     (['flat.yaml', '--robot-radius', '2'], 'no place of the map has 2.05 m around'),
     (['flat.yaml', '--cells', '--robot-radius', '2', '--cell', '5'], 'no place of the map has'),
     (['flat.yaml', '--cell', '0.5'], 'argument --cell: only allowed with --cells'),
+    (['flat.yaml', '--specks', '0', '0'], 'argument --specks: only allowed with --cells'),
     (['flat.yaml', '--graph', 'none.geojson'], 'none.geojson: cannot be read'),
     (['flat.yaml', '--graph', 'flat.yaml'], 'argument --graph: flat.yaml, expected a name that'),
     (['flat.yaml', '--graph', 'none.geojson', '--home', '0', '0'],

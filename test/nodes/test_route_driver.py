@@ -141,6 +141,7 @@ def test_a_map_that_closes_the_edge_under_way_ends_the_move(
         drive: Callable[..., DrivenRobot], graph: str) -> None:
     robot, pixels = drive(
         'route_driver', graph=graph, use_map=True, robot_radius=0.2), [0] * 60 * 60
+    pixels[20 * 60 + 15] = -1    # a speck, which closes nothing
     robot.platform.publish_map(60, 60, 0.1, -1.0, -2.0, pixels)
     assert robot.act(RESET)[0] == DOCK
     seq = robot.send(action_to(DOCK, HALL))

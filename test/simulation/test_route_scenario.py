@@ -15,9 +15,14 @@ from mnm_ros.core import Exploration, play, Problem, settings, Support
 from mnm_ros.core.errors import FileError
 from mnm_ros.core.model.problem import MARGIN
 from mnm_ros.driving.pose import Pose
-from mnm_ros.places.geojson import geojson
+from mnm_ros.places.drives import Routes
+from mnm_ros.places.geojson import geojson, read_geojson
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.places.zones import Zones
+from mnm_ros.plan.place_maker import make
+from mnm_ros.plan.request import Request
 from mnm_ros.simulation import physics
+from mnm_ros.simulation.diff_drive import Body
 from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.route_scenario import (
@@ -28,6 +33,7 @@ from mnm_ros.simulation.route_scenario import (
 )
 from mnm_ros.simulation.scenario import changes, describe, load, of_graph, Scenario
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 import pytest
 from tiers import strength
 
@@ -154,6 +160,28 @@ def test_a_robot_drives_in_the_flat_of_the_map_of_its_graph(
         GraphWorld.of(replace(graph, places={**places, 1: Place(0.5, 1.9, home=True)}), map_file)
     walled = GraphWorld.of(replace(graph, places={**places, 2: Place(3.5, 1.9)}), map_file)
     assert 'no free cell at 1 of the 2 places' in walled.scenario().warnings[-1]
+
+
+def test_each_edge_that_is_made_of_a_map_with_specks_is_driven_on_that_map(
+        tmp_path: Path) -> None:
+    """Unknown specks are on the ways, in each square of 0.3 m; the leg of a table is no speck."""
+    leg = (1.0, 0.6, 1.05, 0.65, 100)
+    specks = [(0.3 * column, 0.3 * row, 0.3 * column + 0.05, 0.3 * row + 0.05, -1)
+              for column in range(1, 20) for row in range(1, 10) if column != 10]
+    map_file = saved(tmp_path, flat(DOOR, *specks, leg))
+    made = make(Request(map_file), tmp_path / 'flat.geojson')
+    made.graph.path.write_text(geojson(made.graph), encoding='utf-8')
+    assert len(made.specks) > 100 and not any(speck.occupied for speck in made.specks)
+    world, radius = GraphWorld.of(read_geojson(made.graph.path), map_file), Body().radius
+    routes = Routes(Zones(world.route.graph), 1.0, 0.0)
+    routes.read(world.map, radius)
+    assert not routes.closed and not world.remarks
+    for edge in world.route.graph.edges:
+        start, end = (world.route.graph.places[place] for place in (edge.start, edge.end))
+        for x, y in np.linspace((start.x, start.y), (end.x, end.y), 50).tolist():
+            assert world.is_free(x, y, radius, ()), edge
+    (x, y), = flat(DOOR).points([(24.5, 16.5)]).tolist()    # of the leg, with a margin of 0.2 m
+    assert not world.is_free(x, y, 0.05, ())
 
 
 def test_a_door_closes_before_a_passage_that_is_busier() -> None:

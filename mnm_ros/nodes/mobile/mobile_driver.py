@@ -37,6 +37,7 @@ from mnm_ros.nodes.mobile.poses import Located, map_of, StampedPose
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.plan.floor_plan import Plan
+from mnm_ros.plan.specks import without_unknown_specks
 from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import String
 
@@ -370,6 +371,7 @@ class MobileDriver(RobotSide):
                 'map ignored: expected a resolution above 0, a pose as the origin and '
                 f'{message.info.width} x {message.info.height} values')
             return
+        map_, _ = without_unknown_specks(map_)
         if unfit := self._unfit(map_):
             self.get_logger().error(f'map ignored: {unfit}')
             return
