@@ -92,7 +92,8 @@ def _parser(program: str) -> Parser:
     add = made.add_argument
     add('file', type=_path, metavar='FILE', help='a map of nav2 (.yaml), or a plan')
     add('--output', type=_path, metavar='FILE',
-        help='file to write (default: FILE with .geojson, or with --cells .plan.yaml)')
+        help='file to write (default: in the current folder, the name of FILE with .geojson, or '
+        'with --cells .plan.yaml)')
     add('--cells', action='store_true',
         help='make a plan with square cells in place of a place graph')
     add('--spacing', type=_spacing, metavar='M',

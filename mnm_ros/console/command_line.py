@@ -206,7 +206,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     made.add_argument(
         '--map', metavar='FILE',
         help='walls for a route graph: the YAML file of the map of nav2 that belongs to the '
-             'graph; without --map, or without --physics, the floor is empty')
+             'graph. A robot with wheels drives there; with --physics alone the floor is empty')
     add_language(made, 'the picture, the page and the topics')
     until = made.add_mutually_exclusive_group()
     until.add_argument(

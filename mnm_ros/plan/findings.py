@@ -91,13 +91,9 @@ def _entered(plan: Plan) -> Iterator[Finding]:
     if not used:
         return
     starts, ends = (np.array([plan.grid.centre(edge[side]) for edge in used]) for side in (0, 1))
-    parts = {f"keep-out '{name}'": covered(plan.map, polygon)
-             for name, polygon in plan.keep_outs.items()}
-    if plan.masked is not None:
-        parts['the keep-out of the mask'] = plan.masked
     margin = max(1, math.ceil((plan.grid.cell_size + plan.robot_radius) / plan.map.resolution))
-    for name, within in parts.items():
-        alone = _padded(plan.map, within, margin)
+    for name, within in keep_outs_of(plan).items():
+        alone = padded(plan.map, within, margin)
         near = ~alone.is_free(starts, ends, plan.robot_radius + BESIDE)
         if near.any():
             beside = [used[index] for index in np.flatnonzero(near)]
@@ -109,7 +105,16 @@ def _entered(plan: Plan) -> Iterator[Finding]:
                 'make it larger', (x, y))
 
 
-def _padded(map_: Map, within: NDArray[np.bool_], margin: int) -> Map:
+def keep_outs_of(plan: Plan) -> dict[str, NDArray[np.bool_]]:
+    """Return the pixels of each keep-out, by the words that name the keep-out."""
+    found = {f"keep-out '{name}'": covered(plan.map, polygon)
+             for name, polygon in plan.keep_outs.items()}
+    if plan.masked is not None:
+        found['the keep-out of the mask'] = plan.masked
+    return found
+
+
+def padded(map_: Map, within: NDArray[np.bool_], margin: int) -> Map:
     """Return a map on which nothing but a keep-out is occupied, also around the map."""
     rows = np.pad(np.where(within, 100, 0).astype(np.int8), margin)
     (x, y), = map_.points([(-margin, -margin)]).tolist()

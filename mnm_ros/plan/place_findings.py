@@ -5,18 +5,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+import math
 
+from mnm_ros.core.model.declaration import listed
+from mnm_ros.driving.occupancy import Map
 from mnm_ros.places.place_graph import PlaceGraph
-from mnm_ros.plan.findings import Finding
+from mnm_ros.plan.findings import Finding, keep_outs_of, padded
+from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.place_rules import PlaceRules
+from mnm_ros.plan.rooms import Line
+import numpy as np
+
+_NAMED = 3    # keep-outs
 
 
 def place_findings(rules: PlaceRules, graph: PlaceGraph) -> list[Finding]:
     """Return what is wrong, the worst first."""
-    return [*_places(rules, graph), *_cut_off(graph), *_edges(rules, graph), *_names(graph)]
+    keep_outs = _KeepOuts(rules.plan)
+    return [*_places(rules, graph, keep_outs), *_cut_off(graph),
+            *_edges(rules, graph, keep_outs), *_names(graph)]
 
 
-def _places(rules: PlaceRules, graph: PlaceGraph) -> Iterator[Finding]:
+class _KeepOuts:
+    """The keep-outs of a plan, each alone on a map without walls."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._radius = plan.ways_radius
+        margin = math.ceil(self._radius / plan.map.resolution) + 1
+        found = keep_outs_of(plan)
+        self._alone = {name: padded(plan.map, within, margin) for name, within in found.items()}
+        self._empty = padded(plan.map, np.zeros_like(plan.kept_out), margin)
+
+    def on(self, way: Line) -> str:
+        """Return which keep-outs close a straight way, as the end of a sentence; '' for none."""
+        names = [name for name, alone in self._alone.items() if not self._is_free(alone, way)
+                 ] if self._alone and self._is_free(self._empty, way) else []
+        return f', because of {listed(names, _NAMED)}' if names else ''
+
+    def _is_free(self, map_: Map, way: Line) -> bool:
+        start, end = way
+        return bool(map_.is_free([start], [end], self._radius)[0])
+
+
+def _places(rules: PlaceRules, graph: PlaceGraph, keep_outs: _KeepOuts) -> Iterator[Finding]:
     radius = rules.plan.ways_radius
     order = sorted(graph.places.items(), key=lambda item: item[0] != graph.home)
     for number, place in order:
@@ -25,7 +56,7 @@ def _places(rules: PlaceRules, graph: PlaceGraph) -> Iterator[Finding]:
             home = number == graph.home
             yield Finding(f'{"home" if home else graph.name(number)} ({rules.plan.place(at)}) has '
                           f'less than {radius:g} m of free floor on all sides, the radius of the '
-                          'robot and its clearance', at, home)
+                          f'robot and its clearance{keep_outs.on((at, at))}', at, home)
 
 
 def _cut_off(graph: PlaceGraph) -> Iterator[Finding]:
@@ -36,16 +67,17 @@ def _cut_off(graph: PlaceGraph) -> Iterator[Finding]:
             yield Finding(f'{text} {graph.name(number)}', (place.x, place.y))
 
 
-def _edges(rules: PlaceRules, graph: PlaceGraph) -> Iterator[Finding]:
+def _edges(rules: PlaceRules, graph: PlaceGraph, keep_outs: _KeepOuts) -> Iterator[Finding]:
     seen = set()
     for edge in rules.blocked(graph):
         ends = frozenset((edge.start, edge.end))
         if ends not in seen:
             seen.add(ends)
             one, other = graph.places[edge.start], graph.places[edge.end]
+            way = (one.x, one.y), (other.x, other.y)
             yield Finding(
                 f'the straight way between {graph.name(edge.start)} and {graph.name(edge.end)} is '
-                f'not free, with {rules.plan.ways_radius:g} m on both sides',
+                f'not free, with {rules.plan.ways_radius:g} m on both sides{keep_outs.on(way)}',
                 ((one.x + other.x) / 2, (one.y + other.y) / 2))
 
 

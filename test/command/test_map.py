@@ -188,6 +188,30 @@ def test_a_graph_that_was_edited_is_checked_and_drawn_again(
         capsys.readouterr().out)
 
 
+def test_a_keep_out_on_a_graph_is_named(
+        folder: Path, capsys: pytest.CaptureFixture) -> None:
+    """By its places and its edges, but not by places outside of the map."""
+    assert main(['map', 'flat.yaml', '--room', 'kitchen', '0', '0', '--overwrite']) == 0
+    graph = read_geojson(folder / 'flat.geojson')
+    place = next(place for place in graph.places.values() if not place.home)
+    x, y = place.x, place.y
+    stairs = [str(each) for corner in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+              for each in (x + 0.1 * corner[0], y + 0.1 * corner[1])]
+    capsys.readouterr()
+    assert main(['map', 'flat.yaml', '--graph', 'flat.geojson', '--keep-out', 'stairs', *stairs,
+                 '--keep-out', 'ramp', *'50 50 51 50 51 51'.split()]) == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith('look at')]
+    assert said[0].startswith(f'look at: {place.name} (')
+    assert said[0].endswith("the robot and its clearance, because of keep-out 'stairs'")
+    assert any(line.endswith("m on both sides, because of keep-out 'stairs'") for line in said)
+    path = folder / 'flat.geojson'
+    path.write_text(path.read_text().replace(f'[{x}, {y}]', '[40.0, 40.0]'))
+    assert main(['map', 'flat.yaml', '--graph', 'flat.geojson', '--keep-out', 'stairs',
+                 *stairs]) == 0
+    assert f'look at: {place.name} (40.00, 40.00) has less than' in (said := capsys.readouterr(
+        ).out) and 'because of' not in said.split('40.00, 40.00')[1].splitlines()[0]
+
+
 def number(text: str) -> int:
     return int(text.replace(',', ''))
 
