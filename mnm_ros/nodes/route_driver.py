@@ -129,7 +129,7 @@ def _check_zones(zones: Zones, given: Parameters) -> None:
     if given['tolerance'] > graph.zone(place):
         raise ParameterError(
             f"parameter 'tolerance' is {given['tolerance']:g}, expected <= {graph.zone(place):g}, "
-            f'the zone of {graph.name(place)}')
+            f'the zone of {graph.name(place)}; a smaller tolerance, or a larger zone in the file')
 
 
 def main(args: list[str] | None = None) -> int:
