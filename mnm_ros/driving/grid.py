@@ -338,10 +338,7 @@ class Ways:
 
     def entry(self, x: float, y: float, cell: int | None, blocked: Collection[Edge]) -> int | None:
         """
-        Return the cell nearest to a robot that is in no free cell, if one may be entered.
-
-        No wall may be in the way: if possible none that the robot would touch, and in any case
-        none that it would drive through.
+        Return the cell nearest to a robot that is in no free cell, if ``Map.way_in`` allows one.
 
         :param x, y: where the robot is.
         :param cell: the one that is not free; None outside of the grid.
@@ -350,9 +347,9 @@ class Ways:
                  if self.is_free(there) and (cell, there) not in blocked)
         nearest = nsmallest(_NEAREST, cells, key=lambda there: math.dist(
             (x, y), self.grid.centre(there)))
-        return next((there for radius in (self._radius, 0.0) for there in nearest
-                     if self._map is None or not self._map.leads_to_a_wall(
-                         (x, y), self.grid.centre(there), radius)), None)
+        index = 0 if self._map is None else self._map.way_in(
+            (x, y), [self.grid.centre(there) for there in nearest], self._radius)
+        return nearest[index] if nearest and index is not None else None
 
     def _around(self, cell: int, blocked: Collection[Edge]) -> Iterable[int]:
         for heading in range(4):

@@ -88,6 +88,20 @@ class Map:
         before = float(_apart(pixels, first, first).min())
         return nearest <= 0 or nearest < min(reach, before) * _NEARER
 
+    def way_in(self, start: Point, ends: Sequence[Point], radius: float) -> int | None:
+        """
+        Return the index of the point to which a robot outside of all cells or places drives.
+
+        It is the first one to which the straight way is known to be free, and in no keep-out. If
+        there is none, it is the first one on the way to which no wall is touched. Otherwise it is
+        the first one on the way to which no wall is driven through; None if there is none.
+        """
+        free = self.is_free([start] * len(ends), ends, radius) if len(ends) else np.zeros(0)
+        if free.any():
+            return int(np.argmax(free))
+        return next((index for reach in (radius, 0.0) for index, end in enumerate(ends)
+                     if not self.leads_to_a_wall(start, end, reach)), None)
+
     def corners(self, place: Point, reach: float) -> Points:
         """Return the corners in m of the occupied pixels in a square of twice the reach in m."""
         centre, pixels = self.pixels([place])[0], reach / self.resolution

@@ -164,14 +164,14 @@ class Routes:
         """
         Return the nearest place to which a robot outside of all may drive; None if there is none.
 
-        Edges have to lead from there to the goal, and no wall may be in the way: if possible none
-        that the robot would touch, and in any case none that it would drive through.
+        Edges have to lead from there to the goal, and ``Map.way_in`` allows the way there.
         """
         places = [place for place in {goal, *self.towards(goal, blocked)}
                   if (None, place) not in blocked]
         nearest = self.zones.nearest(pose.x, pose.y, places)[:_NEAREST]
-        return next((place for radius in (self._radius, 0.0) for place in nearest
-                     if not self.leads_to_a_wall(pose, place, radius)), None)
+        index = 0 if self._map is None else self._map.way_in(
+            pose[:2], [self.zones.centre(place) for place in nearest], self._radius)
+        return nearest[index] if nearest and index is not None else None
 
 
 class EdgeMove(Maneuver):

@@ -110,6 +110,22 @@ def test_a_pixel_is_as_far_from_a_way_as_its_nearest_point(seed: int) -> None:
             assert map_.is_free([start], [end], radius)[0] == (min(near) > radius), (seed, start)
 
 
+def test_the_way_in_leads_through_a_keep_out_only_if_no_other_is_there() -> None:
+    """A keep-out is unknown on the map; a wall is never driven through."""
+    rows = np.zeros((40, 40), np.int8)
+    rows[:, 22:24] = -1
+    map_ = Map(0.05, 40, 40, Pose(0.0, 0.0, 0.0), rows.ravel())
+    start, behind, far = (0.9, 1.0), (1.4, 1.0), (0.2, 1.0)
+    assert map_.way_in(start, [behind, far], 0.1) == 1
+    assert map_.way_in(start, [behind], 0.1) == 0
+    assert map_.way_in(start, [], 0.1) is None
+    rows[:, 23] = 100
+    walled = Map(0.05, 40, 40, Pose(0.0, 0.0, 0.0), rows.ravel())
+    assert walled.way_in(start, [behind], 0.1) is None
+    # Beside a wall no way is free for the whole robot, but the robot may drive away from the wall.
+    assert walled.way_in((1.07, 1.0), [behind, far], 0.1) == 1
+
+
 def test_ways_that_lead_to_walls() -> None:
     """Or away from one that is touched; what is unknown or off the map is no wall."""
     pixels = np.zeros((20, 20), np.int8)
