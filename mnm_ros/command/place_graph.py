@@ -107,8 +107,11 @@ def _finish(request: Request, made: MadePlaces, wrong: Sequence[Finding],
         print(line)
     explore = f'mnm_ros explore {shlex.quote(str(path))}'
     print(f'explore it in simulation: {explore}')
+    size = '' if request.robot_radius == Request.robot_radius else ''.join(
+        f' -p {node}:robot_radius:={request.robot_radius:g}'
+        for node in ('diff_drive_sim', 'route_driver'))
     print('with a robot that drives in its flat: '
-          f'{explore} --map {shlex.quote(str(request.map_file))}', flush=True)
+          f'{explore} --map {shlex.quote(str(request.map_file))}{size}', flush=True)
 
 
 def _told(made: MadePlaces) -> Iterator[str]:

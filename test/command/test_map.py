@@ -188,6 +188,15 @@ def test_a_graph_that_was_edited_is_checked_and_drawn_again(
         capsys.readouterr().out)
 
 
+def test_the_simulated_robot_has_the_size_for_which_the_graph_was_made(
+        capsys: pytest.CaptureFixture) -> None:
+    assert main(['map', 'flat.yaml', '--robot-radius', '0.1']) == 0
+    command, = re.findall(r'drives in its flat: mnm_ros explore (.*)', capsys.readouterr().out)
+    simulator, driver, _ = parse(shlex.split(command)).commands().values()
+    for words in (simulator, driver):
+        assert [word for word in words if 'robot_radius' in word][-1] == 'robot_radius:=0.1'
+
+
 def test_a_keep_out_on_a_graph_is_named(
         folder: Path, capsys: pytest.CaptureFixture) -> None:
     """By its places and its edges, but not by places outside of the map."""
