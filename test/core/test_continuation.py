@@ -13,7 +13,6 @@ from mnm_ros.core import continuation, Declaration, Exploration, Problem, settin
 from mnm_ros.core.model.problem import radius_for_all
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, support, TableCmp
-from mnm_ros.simulation.route_scenario import RouteWorld
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -92,24 +91,6 @@ def test_half_of_declared_roads_it_is_right_within_a_factor_of_3_without_a_simul
         if not 1 / 3 < ratio < 3:
             outside.append((places, success, ratio))
     assert len(outside) <= len(runs) // 6, outside
-
-
-@pytest.mark.parametrize('places', [10, 15])
-def test_nothing_is_left_of_relearning_roads_once_a_closed_one_is_noticed(places: int) -> None:
-    """Other ways have been found by then."""
-    graph = roads(places, Random(places))
-    world = RouteWorld(graph)
-    assert world.closed is not None
-    exploration, simulator = on_roads(graph, world.open, world.closed)
-    changed = False
-    while not exploration.changes_noticed:
-        assert exploration.steps < 2000
-        action = exploration.next_action()
-        exploration.observe(action, simulator.step(action))
-        if not changed and exploration.hypothesis and exploration.steps > 500:
-            simulator.change()
-            changed = True
-    assert exploration.changes_relearnt
 
 
 def test_half_of_the_way_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,3 +191,32 @@ def test_a_closed_pair_is_tried_as_any_other_if_nobody_schedules_re_checks() -> 
     assert not watch.avoids(PAIR) and not watch.shut
     watch.scheduled = True
     assert watch.avoids(PAIR) and [*watch.shut] == [PAIR]
+
+
+def test_ways_around_are_sought_before_there_is_a_hint_which_then_comes_soon() -> None:
+    watch, worked = PairWatch(), 11
+
+    def fail(times: int) -> News | None:
+        return watch.record(PAIR, HERE, (THERE, worked, worked + times), rests=True, detours=True)
+    assert not fail(1) and not watch.detoured
+    news = [fail(times) for times in range(2, 6)]
+    assert not any(news) and [*watch.detoured] == [PAIR] and not watch.suspected
+    assert watch.resting and watch.avoids(PAIR)
+    watch.found_ways()
+    times = 5
+    while watch.status(PAIR) is Status.FAILING:    # tried at once after each failure
+        assert PAIR in watch.due and times < 20
+        times += 1
+        news.append(fail(times))
+    assert news[-1] is News.SUSPECTED and PAIR in watch.resting
+
+
+def test_a_pair_around_which_no_way_was_found_is_not_sought_ways_around_again() -> None:
+    watch = PairWatch()
+    for times in range(1, 4):
+        watch.record(PAIR, HERE, (THERE, 50, 50 + times), rests=True, detours=True)
+    assert watch.detoured
+    watch.insist(True)
+    for times in range(4, 12):
+        watch.record(PAIR, HERE, (THERE, 50, 50 + times), rests=True, detours=True)
+    assert watch.suspected and not watch.detoured

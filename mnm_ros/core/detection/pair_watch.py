@@ -33,6 +33,14 @@ worked 2 of 2 times, or 3 of 5 times. Of a hundred pairs at rest at most one eve
 is *scarce*: a run seeks ways around it, and its pauses grow to 64 steps. If there seems to be no
 way around it, attempts decide.
 
+*Ways around.* Where successors are declared, ways around a pair are sought once its failures come
+by chance once in ten thousand times, before there is a hint: they take as many steps as learning
+them anew, and nothing else is to be done in the pauses, which grow to 64 steps meanwhile. Once
+they are found, the pair is tried until there is a hint, or it works. A run that ends without
+another way has ruled out, by what was seen since it began, that the targets of the policies
+through the pair are within the radius, and these are deleted. If the pair works meanwhile,
+attempts decide.
+
 *Closed.* A door that has closed stays closed for long, also when a new round begins. The core has
 no clock: a caller schedules the re-checks. Without a caller, a closed pair is tried as any other.
 But while a change is open it has pauses, of 32 steps first, then of 64, then of 128: ways around
@@ -60,7 +68,7 @@ _MOST_FAILING = 0.3   # of these
 _PRIOR = 0.3          # failures, of one execution, that are counted beside those before
 _FIRST, _LONGEST, _LONGEST_DETOURED = 4, 8, 64    # steps of a pause
 _FIRST_CLOSED, _LONGEST_CLOSED = 32, 128    # the same of a closed pair, while a change is open
-_UNEXPECTED, _HARDLY = math.log(50), math.log(1000)
+_UNEXPECTED, _HARDLY, _TO_DETOUR = math.log(50), math.log(1000), math.log(1e4)
 _FEWEST = 3           # failures in a row that raise a hint
 _RARE = math.log(1e6)
 _TO_WITHDRAW = 3      # executions that work, more than those that do not
@@ -119,7 +127,7 @@ class _Row:
 
     :ivar worked: executions that worked, less the others, since it is suspected.
     :ivar usual: what it did before it failed if that was little; else None.
-    :ivar detours: whether ways around it are sought.
+    :ivar detours: whether ways around it are sought; vain: whether none was found.
     :ivar rests: whether it may get a pause.
     :ivar pause: steps of its last pause, and left: of these, still to come; None if it is over,
         and the pair was executed since.
@@ -132,6 +140,7 @@ class _Row:
     worked: int = 0
     usual: _Usual | None = None
     detours: bool = False
+    vain: bool = False
     rests: bool = True
     pause: int = 0
     left: int | None = None
@@ -171,8 +180,8 @@ class PairWatch:
 
     @property
     def detoured(self) -> Collection[Pair]:
-        """Return the suspected pairs around which ways are sought."""
-        return [pair for pair in self.suspected if self._rows[pair].detours]
+        """Return the pairs around which ways are sought."""
+        return [pair for pair, row in self._rows.items() if row.detours]
 
     @property
     def closed(self) -> Mapping[Pair, int]:
@@ -240,7 +249,8 @@ class PairWatch:
         self._failing[pair] = failing
         if row is not None and row.status is not Status.CLOSED:
             # Else nothing would execute a pair around which ways are sought, or have been found.
-            row.left = 0 if row.detours and row.rests else None
+            row.left = 0 if row.detours and (
+                row.rests or row.status is Status.FAILING) else None
             row.worked = max(0, row.worked - 1)
         leads_on = before.end == pair[0]    # at last: after few executions that is no failure
         if leads_on or not _is_seldom(failing.times, before) if scarce else (
@@ -250,10 +260,11 @@ class PairWatch:
                 scarce or _is_rare(failing.times, before)):
             row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
             row.status, row.usual = Status.SUSPECTED, before if scarce else None
-            row.detours = (scarce or detours) and row.rests
+            row.detours = row.detours or scarce and row.rests
+            row.rests = row.rests or row.detours
             news = News.SUSPECTED
         if rests and not leads_on and (row is None or row.rests):    # else it is tried at once
-            self._rest(pair, -failing.times * math.log(before.chance_to_fail))
+            self._rest(pair, -failing.times * math.log(before.chance_to_fail), detours)
         return news
 
     def executed(self, pair: Pair, next_state: int) -> News | None:
@@ -295,10 +306,18 @@ class PairWatch:
         """
         for pair in self.detoured:
             row = self._rows[pair]
-            row.detours = declared and row.usual is not None
+            row.detours, row.vain = declared and row.usual is not None, True
             if row.usual is not None:
                 row.end_pauses()
                 row.rests = False
+
+    def found_ways(self) -> None:
+        """Have the pairs around which ways were found tried at once, until there is a hint."""
+        for pair in self.detoured:
+            if self.status(pair) is Status.FAILING:
+                row = self._rows[pair]
+                row.end_pauses()
+                row.rests, row.left = False, 0
 
     def pause_closed(self, wanted: bool) -> None:
         """Begin the pauses of closed pairs, or end them; re-checks by a caller replace them."""
@@ -364,13 +383,14 @@ class PairWatch:
         del self._rows[pair]
         return News.WORKS if status is Status.SUSPECTED else None
 
-    def _rest(self, pair: Pair, unexpected: float) -> None:
+    def _rest(self, pair: Pair, unexpected: float, detours: bool) -> None:
         """Let a pair rest if its failures are ``unexpected`` by so many nats."""
         if unexpected < _UNEXPECTED:
             return
         row = self._rows.pop(pair, None) or _Row(Status.FAILING)
         self._rows[pair] = row    # last, as the pair that has waited longest is due first
         row.breaks_off = unexpected >= _HARDLY
+        row.detours = row.detours or detours and not row.vain and unexpected >= _TO_DETOUR
         longest = _LONGEST_DETOURED if row.detours else _LONGEST
         row.pause = row.left = _FIRST if row.status is Status.SUSPECTED and not row.detours else (
             min(2 * (row.pause or _FIRST // 2), longest))

@@ -189,14 +189,17 @@ class Doubts:
         """Record where a pair has led; return the targets that a new hint concerns."""
         pairs, transitions, log = self._parts.pairs, self._parts.transitions, self._round.log
         number = self._round.number
+        ways_found = pair in pairs.detoured    # or sought, if the pair is not suspected yet
         # While a change is relearnt, all pairs are tried again at once.
         news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open,
                             detours=bool(self._round.problem.support))
         if news is News.SUSPECTED:
             concerned = transitions.concerned(pair, policies)
-            if concerned:
+            if concerned or ways_found:
                 log.tell(HintRaised(number, *pair, pairs.failures(pair)), 'hint',
                          transitions.change(pair))
+                if not (concerned or log.open):
+                    log.revise()
             else:
                 pairs.withdraw(pair)
             return concerned

@@ -145,7 +145,10 @@ class Revisions:
                 if policy.target in found and not policy.same_as(found[policy.target])}
         self._take(ways)
         if ways and not self._doubts.sought(self.policies):
-            self.round.log.revise()
+            if self.parts.pairs.suspected:
+                self.round.log.revise()
+            self.parts.pairs.found_ways()
+            self._doubts.steer()
 
     def sought_in_vain(self, sought: Collection[int]) -> list[Policy]:
         """
