@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from itertools import count
 import math
 from random import Random
-from statistics import median
+from statistics import median, quantiles
 import time
 
 from mnm_ros.contract.robot import expect, Robot, Sender
@@ -161,7 +161,7 @@ def test_a_repeated_command_is_not_executed_again(robot: Robot) -> None:
     times: list[tuple[float, float]] = []
     enough = math.log(2 / WRONGLY)
     while abs(tosses.capital) < enough and tosses.count < TOSSES and not (
-            len(times) >= TIMES and _seconds(times) >= SLOW):
+            len(times) >= TIMES and _quick(times) >= SLOW):
         coin.shuffle(walk)
         _walk_tossing(robot, walk, coin, tosses, times)
     expect(tosses.capital < enough,
@@ -200,6 +200,11 @@ def _walk_tossing(robot: Robot, walk: Sequence[int], coin: Random, tosses: Tosse
 def _seconds(times: Sequence[tuple[float, float]]) -> float:
     """Return the median of the times that steps took which were repeated then."""
     return median(first for first, _ in times) if times else 0.0
+
+
+def _quick(times: list[tuple[float, float]]) -> float:
+    """Return the first quartile of the same: a busy machine delays some steps, not all."""
+    return quantiles([first for first, _ in times], n=4)[0]
 
 
 def test_a_command_repeated_at_once_has_one_outcome(robot: Robot) -> None:

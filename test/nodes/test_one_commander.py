@@ -398,6 +398,31 @@ def test_a_report_of_a_step_counts_once_and_only_if_robot_sides_alone_make_it(
     assert as_steps(read_counts(counts))[2, WEST, 0] == 2
 
 
+def test_own_steps_that_are_reported_too_count_once_and_ways_home_by_their_legs(
+        start: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    """As by a robot side that has not found out yet that its commander is an explorer."""
+    reports = peer.node.create_publisher(String, 'step_report', messages.STEP)
+    legs = 0
+
+    def report(seq: int, state: int) -> None:
+        nonlocal legs
+        step = robot.executed[-1]
+        home = step[1] == -1
+        legs += home
+        reports.publish(messages.encode_step_report(
+            messages.StepReport(seq, legs=((7, WEST, 6) if home else step,))))
+    robot.around = report
+    counts = tmp_path / 'counts'
+    explorer = start('explorer', actions=['east', 'west'], record=str(counts))
+    activity = peer.listen(String, 'activity')
+    peer.wait_for(lambda: activity and Activity.from_json(activity[-1].data).work > 3, 'legs')
+    assert explorer.stop() == 0, explorer.output
+    counted = as_steps(read_counts(counts))
+    assert 3 < counted.pop((7, WEST, 6)) <= legs
+    assert not counted - as_steps(robot.counts())
+
+
 class Storm:
     """
     An explorer, a navigator and a robot whose messages are lost, all of them killed at times.

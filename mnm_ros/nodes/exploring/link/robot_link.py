@@ -16,6 +16,7 @@ from typing import cast
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import (
     ExplorerEnding,
     ExplorerInactive,
@@ -195,6 +196,7 @@ class CommandLink(RobotLink):
         messages.hear(node, String, 'step_report', messages.STEP, messages.decode_step_report,
                       guard.for_topic(self._on_step_report, _WAITING))
         self._witnessed: deque[int] = deque(maxlen=_REMEMBERED)
+        self._resets: deque[int] = deque(maxlen=_REMEMBERED)    # numbers of own ones
         self._reporters = Endpoints(
             node, node.resolve_topic_name('step_report'), publishers=True)
         self._goals = GoalDrive(node, parameters, self, guard.allowance)
@@ -215,7 +217,9 @@ class CommandLink(RobotLink):
         own = self.numbers.sent(report.seq)
         if own and report.refused and report.commander != self._name:    # else another's number
             self._refused = report.seq
-        if report.legs and not (own and self.robot):    # else they come in the order of their ends
+        # A robot side reports each step if it does not know yet that this node is an explorer. Its
+        # answer counts. Those of several robots count in the order of their ends.
+        if report.legs and not (own and (self.robot or report.seq not in self._resets)):
             self._learn_once(report)
         if report.commander and report.seq == self._refused:
             now = time.monotonic()
@@ -337,6 +341,8 @@ class CommandLink(RobotLink):
     def send_command(self, seq: int, action: int, here: int | None) -> None:
         """Send a command that is meant for a robot in the state ``here``."""
         self._kept_numbers.use(seq)
+        if action == RESET:
+            self._resets.append(seq)
         self._single.sent(seq, time.monotonic())
         self._commands.send(seq, action, here, self.profile.description.guarded)
 
