@@ -35,7 +35,7 @@ way around it, attempts decide.
 
 *Ways around.* Where successors are declared, ways around a pair are sought once its failures come
 by chance once in ten thousand times, before there is a hint: they take as many steps as learning
-them anew, and nothing else is to be done in the pauses, which grow to 64 steps meanwhile. Once
+them anew, and nothing else is to be done in the pauses, which grow to 16 steps meanwhile. Once
 they are found, the pair is tried until there is a hint, or it works. A run that ends without
 another way has ruled out, by what was seen since it began, that the targets of the policies
 through the pair are within the radius, and these are deleted. If the pair works meanwhile,
@@ -66,7 +66,8 @@ _EXECUTIONS = 10      # before the failures, of a pair that nearly always worked
 _FAILURES, _SELDOM = 8, 1 / 200    # that raise a hint before that, and the chance of their order
 _MOST_FAILING = 0.3   # of these
 _PRIOR = 0.3          # failures, of one execution, that are counted beside those before
-_FIRST, _LONGEST, _LONGEST_DETOURED = 4, 8, 64    # steps of a pause
+_FIRST, _LONGEST = 4, 8    # steps of a pause
+_LONGEST_DETOURED, _LONGEST_SCARCE = 16, 64    # the same while ways around the pair are sought
 _FIRST_CLOSED, _LONGEST_CLOSED = 32, 128    # the same of a closed pair, while a change is open
 _UNEXPECTED, _HARDLY, _TO_DETOUR = math.log(50), math.log(1000), math.log(1e4)
 _FEWEST = 3           # failures in a row that raise a hint
@@ -391,7 +392,8 @@ class PairWatch:
         self._rows[pair] = row    # last, as the pair that has waited longest is due first
         row.breaks_off = unexpected >= _HARDLY
         row.detours = row.detours or detours and not row.vain and unexpected >= _TO_DETOUR
-        longest = _LONGEST_DETOURED if row.detours else _LONGEST
+        longest = _LONGEST if not row.detours else (
+            _LONGEST_DETOURED if row.usual is None else _LONGEST_SCARCE)
         row.pause = row.left = _FIRST if row.status is Status.SUSPECTED and not row.detours else (
             min(2 * (row.pause or _FIRST // 2), longest))
 
