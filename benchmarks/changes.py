@@ -70,9 +70,7 @@ class Family:
     def world(self, name: str) -> Scenario:
         """Return it as a scenario."""
         cmps = self.make()
-        names = tuple(GRID_MOVES) if cmps[0].actions == len(GRID_MOVES) else tuple(
-            map(str, range(cmps[0].actions)))
-        return Scenario(name, names, cmps[0].start, tuple(
+        return Scenario(name, tuple(map(str, range(cmps[0].actions))), cmps[0].start, tuple(
             Setting(cmp, until) for cmp, until in zip(cmps, (*self.until, None))), Path(name))
 
 

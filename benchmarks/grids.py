@@ -22,7 +22,6 @@ import time
 from arguments import Arguments
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.paper.kl_optimism import KlOptimism
@@ -32,6 +31,7 @@ from mnm_ros.simulation.cmp import GRID_MOVES, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.study.methods import found_by
 import numpy as np
 from references import Configuration
 
@@ -78,9 +78,7 @@ def run(side: int, seed: int, configuration: Configuration,
         action = base.next_action()
         base.observe(action, simulator.step(action))
     seconds = time.process_time() - began
-    hypothesis = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
-    kept = base.finished and judge(
-        simulator.cmp, hypothesis, configuration.radius, configuration.epsilon).ok
+    kept = judge(simulator.cmp, found_by(base), configuration.radius, configuration.epsilon).ok
     return simulator.steps, len(base.policies), kept, seconds
 
 

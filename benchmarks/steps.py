@@ -13,12 +13,12 @@ from __future__ import annotations
 from statistics import mean
 
 from arguments import Arguments
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.study.methods import found_by
 
 TASKS = (('corridor', 3.0), ('grid_3x3', 4.0))
 EPSILON, DELTA = 1.0, 0.1
@@ -34,9 +34,8 @@ def run(scenario_name: str, radius: float, preset: str, base_name: str,
     while not base.finished:
         action = base.next_action()
         base.observe(action, simulator.step(action))
-    hypothesis = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
-    return simulator.steps, len(hypothesis.targets), judge(
-        simulator.cmp, hypothesis, radius, EPSILON)
+    return simulator.steps, len(base.policies), judge(
+        simulator.cmp, found_by(base), radius, EPSILON)
 
 
 def main() -> None:

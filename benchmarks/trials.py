@@ -23,7 +23,7 @@ from mnm_ros.core.mnm.checking_phase import Decided
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets
+from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_base, new_mnm, override, settings
@@ -34,6 +34,7 @@ from mnm_ros.simulation.cmp import Cmp, Outcomes
 from mnm_ros.simulation.ground_truth import expected_steps, judge, reachable_states, Verdict
 from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.study.methods import found_by
 from mnm_ros.view.sentences import sentence
 import numpy as np
 from robots import COMPANIES, Robots
@@ -278,8 +279,8 @@ def _run_base(simulator: Simulator, player: Player, resolved: Settings, seed: in
     base = new_base(resolved, simulator.scenario.start, seed)
     while not base.finished and simulator.steps < configuration.budget:
         player.step(base)
-    if base.finished:
-        hypothesis = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
+    hypothesis = found_by(base)
+    if hypothesis is not None:
         _take_first(outcome, simulator, resolved.problem, hypothesis)
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core import BaseAlgorithm, Hypothesis, over_own_targets
+from mnm_ros.core import BaseAlgorithm
 from mnm_ros.simulation.simulator import Simulator
 
 
@@ -16,7 +16,3 @@ def finish(base: BaseAlgorithm, simulator: Simulator, limit: int) -> int:
         action = base.next_action()
         base.observe(action, simulator.step(action))
     raise AssertionError(f'not finished within {limit} steps')
-
-
-def hypothesis(base: BaseAlgorithm) -> Hypothesis:
-    return Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from base_runs import finish, hypothesis
+from base_runs import finish
 from mnm_ros.core import BaseAlgorithm, new_base, Problem, RESET, settings
 from mnm_ros.core.components import BASES
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.study.methods import found_by
 import pytest
 from tiers import strength
 
@@ -32,7 +33,7 @@ def trace(name: str, seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, 
     steps = []
     for number in range(30_000):
         if base.finished:
-            assert judge(simulator.cmp, hypothesis(base), RADIUS, 1.0).ok
+            assert judge(simulator.cmp, found_by(base), RADIUS, 1.0).ok
             return steps
         if number in moves:
             base.interrupt()

@@ -17,9 +17,7 @@ from families import draw
 from mnm_ros.core import (
     Detector,
     Exploration,
-    Hypothesis,
     new_base,
-    over_own_targets,
     Problem,
     RESET,
     Round,
@@ -36,6 +34,7 @@ from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.study.methods import found_by
 import numpy as np
 import pytest
 from scripted import HOME, policy, ScriptedBase
@@ -86,8 +85,7 @@ def keeps_its_promise(chance: float, epsilon: float, patience: int, lost: float,
             base.interrupt()
             still = 0
     assert base.finished, f'seed {seed} takes more than 300,000 steps'
-    found = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
-    return judge(cmp, found, RADIUS, epsilon).ok
+    return judge(cmp, found_by(base), RADIUS, epsilon).ok
 
 
 _KEPT = 'core/test_broken_off.py::test_the_promise_is_kept_whatever_is_broken_off'

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from base_runs import finish, hypothesis
+from base_runs import finish
 from binomial import binomial_tail
 from mnm_ros.core import (
     BaseAlgorithm,
@@ -28,6 +28,7 @@ from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES, Outcomes, support, Tabl
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.study.methods import found_by
 import numpy as np
 import pytest
 from small_worlds import scenario_of
@@ -78,7 +79,7 @@ def test_it_ends_on_random_cmps_and_keeps_the_promise(
         simulator = Simulator(scenario, seed)
         base = disco(Problem(len(scenario.actions), radius, epsilon, DELTA), seed=seed)
         finish(base, simulator, 200_000)
-        if not judge(simulator.cmp, hypothesis(base), radius, epsilon).ok:
+        if not judge(simulator.cmp, found_by(base), radius, epsilon).ok:
             broken.append(seed)
     assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
 
@@ -104,7 +105,7 @@ def test_ruling_out_begins_again_once_when_all_that_is_near_was_tried(mapped: bo
     planner.give = noted    # type: ignore[method-assign]
     finish(base, simulator, 20_000)
     assert [*map(sorted, given)] == [] if mapped else [sorted(range(STATES))]
-    assert judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok
+    assert judge(simulator.cmp, found_by(base), 4.0, 1.0).ok
 
 
 def test_it_learns_from_what_it_witnesses() -> None:
@@ -133,7 +134,7 @@ def test_it_learns_from_what_it_witnesses() -> None:
         action = listener.next_action()
         listener.observe(action, simulator.step(action))
     assert steps - attempts < alone / 4
-    assert judge(simulator.cmp, hypothesis(listener), 4.0, 1.0).ok
+    assert judge(simulator.cmp, found_by(listener), 4.0, 1.0).ok
 
 
 def test_it_starts_from_policies_that_are_known_already() -> None:
@@ -144,7 +145,7 @@ def test_it_starts_from_policies_that_are_known_already() -> None:
     assert isinstance(first, Disco) and isinstance(again, Disco)
     assert again.policies == first.policies
     finish(again, Simulator(GRID, 1), 20_000)
-    assert judge(GRID.settings[0].cmp, hypothesis(again), 4.0, 1.0).ok
+    assert judge(GRID.settings[0].cmp, found_by(again), 4.0, 1.0).ok
     assert not again.estimates and set(first.estimates) == {
         policy.target for policy in first.policies[1:]}
 
@@ -194,7 +195,7 @@ def test_it_runs_with_the_other_parts(preset: str, options: dict[str, Value]) ->
     base = disco(Problem(2, 3.0, 1.0, DELTA), preset=preset, **options)
     simulator = Simulator(CORRIDOR, 0)
     finish(base, simulator, 20_000)
-    assert judge(simulator.cmp, hypothesis(base), 3.0, 1.0).ok
+    assert judge(simulator.cmp, found_by(base), 3.0, 1.0).ok
 
 
 FAN: dict[tuple[int, int], Outcomes] = {
@@ -218,7 +219,7 @@ def test_it_ends_where_states_are_hard_to_certify(
         base = disco(Problem(1, radius, epsilon, DELTA), seed=seed)
         simulator = Simulator(scenario, seed)
         finish(base, simulator, most)
-        assert judge(simulator.cmp, hypothesis(base), radius, epsilon).ok, seed
+        assert judge(simulator.cmp, found_by(base), radius, epsilon).ok, seed
 
 
 def corridor(chance: float) -> Scenario:

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from binomial import binomial_tail
-from mnm_ros.core import Hypothesis, new_base, over_own_targets, Problem, settings
+from mnm_ros.core import new_base, Problem, settings
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.study.methods import found_by
 import pytest
 from tiers import strength, thorough
 
@@ -39,8 +40,7 @@ def base_keeps_it(name: str, seed: int) -> bool:
         action = base.next_action()
         base.observe(action, simulator.step(action))
     assert simulator.steps < base.step_bound(len(base.policies))
-    hypothesis = Hypothesis(1, 0, base.policies[0].horizon, over_own_targets(base.policies))
-    return judge(simulator.cmp, hypothesis, RADIUS, EPSILON).ok
+    return judge(simulator.cmp, found_by(base), RADIUS, EPSILON).ok
 
 
 def mnm_keeps_it(name: str, seed: int) -> bool:

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from base_runs import finish, hypothesis
+from base_runs import finish
 from mnm_ros.core import new_base, Problem, settings
 from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbPhase
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.study.methods import found_by
 import pytest
 from tiers import strength, thorough
 from transitions import MachineError
@@ -31,7 +32,7 @@ def test_paper_on_the_corridor_takes_so_many_steps_and_knows_the_states_within(
     simulator = Simulator(CORRIDOR, seed=0)
     assert 0.91 * steps < finish(base, simulator, 600_000) < 1.09 * steps
     assert sorted(policy.target for policy in base.policies) == targets
-    assert judge(simulator.cmp, hypothesis(base), problem.radius, problem.epsilon).ok
+    assert judge(simulator.cmp, found_by(base), problem.radius, problem.epsilon).ok
 
 
 @pytest.mark.parametrize(('scenario', 'radius', 'most'), [
@@ -43,7 +44,7 @@ def test_onboard_knows_all_states_within_few_steps(
         base = new_base(settings(problem, overrides=UCB), home=0, seed=seed)
         simulator = Simulator(scenario, seed)
         finish(base, simulator, most)
-        verdict = judge(simulator.cmp, hypothesis(base), radius, 1.0)
+        verdict = judge(simulator.cmp, found_by(base), radius, 1.0)
         assert verdict.ok, (seed, verdict)
         assert len(base.policies) == (4 if scenario is CORRIDOR else 9), seed
 
@@ -54,7 +55,7 @@ def test_other_radii(radius: float) -> None:
     base = new_base(settings(problem, overrides=UCB), home=0)
     simulator = Simulator(GRID, seed=3)
     finish(base, simulator, 100_000)
-    assert judge(simulator.cmp, hypothesis(base), radius, 0.5).ok
+    assert judge(simulator.cmp, found_by(base), radius, 0.5).ok
 
 
 def test_the_phases_follow_their_table() -> None:

@@ -8,7 +8,6 @@ from functools import lru_cache, partial
 from itertools import pairwise
 import math
 
-from binomial import binomial_tail
 import families
 from families import Draw, FAMILIES, LARGEST, SMALLEST, worth_a_trial
 from mnm_ros.core.model.problem import RESET
@@ -110,7 +109,7 @@ def test_only_changing_families_change(family: str) -> None:
 def noticed(family: str) -> tuple[int, int]:
     """Return how many changes take states from within reach, and how many bring some there."""
     lost = gained = 0
-    for seed in SEEDS:
+    for seed in range(strength(3, 14)):
         cmps = [setting.cmp for setting in draw(family, seed).settings]
         for before, after in pairwise(cmps):
             leaves = set(reachable_states(before, 4)) - set(reachable_states(after, 8))
@@ -124,14 +123,13 @@ def noticed(family: str) -> tuple[int, int]:
 @pytest.mark.parametrize('family', strength(
     [family for family in CHANGING if family in FIRST.values()], CHANGING))
 def test_a_change_has_to_be_noticed(family: str) -> None:
-    lost, gained = noticed(family)    # the order of the settings is drawn
-    assert binomial_tail(lost + gained, 0.5, max(lost, gained)) > 1e-3, (lost, gained)
+    assert min(noticed(family)) >= strength(0, 3)
 
 
 def test_changes_take_states_as_often_as_they_bring_some() -> None:
     families = strength([family for family in CHANGING if family in FIRST.values()], CHANGING)
     lost, gained = map(sum, zip(*map(noticed, families)))
-    assert binomial_tail(lost + gained, 0.5, max(lost, gained)) > 1e-3, (lost, gained)
+    assert min(lost, gained) >= len(families)
 
 
 def test_states_a_little_beyond_the_radius_are_there() -> None:

@@ -34,9 +34,9 @@ is *scarce*: a run seeks ways around it, and its pauses grow to 64 steps. If the
 way around it, attempts decide.
 
 *Ways around.* Where successors are declared, ways around a pair are sought once its failures come
-by chance once in ten thousand times, before there is a hint: they take as many steps as learning
-them anew, and nothing else is to be done in the pauses, which grow to 16 steps meanwhile. Once
-they are found, the pair is tried until there is a hint, or it works. A run that ends without
+by chance once in ten thousand times, before there is a hint. Finding them takes many steps, and
+nothing else is to be done in the pauses, which grow to 16 steps meanwhile. Once they are found,
+the pair is tried until there is a hint, or it works. A run that ends without
 another way has ruled out, by what was seen since it began, that the targets of the policies
 through the pair are within the radius, and these are deleted. If the pair works meanwhile,
 attempts decide.

@@ -66,7 +66,7 @@ class Doubts:
             if target in parts.relearning.concerned or target in parts.transitions.suspected}}
 
     def sought(self, policies: Sequence[Policy]) -> tuple[int, ...]:
-        """Return the targets to which other ways are sought, because of a hint."""
+        """Return the targets to which ways around failing pairs are sought."""
         pairs = () if self._round.log.open else self._parts.pairs.detoured
         return tuple({target: None for pair in pairs
                       for target in self._parts.transitions.concerned(pair, policies)})

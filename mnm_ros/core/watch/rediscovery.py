@@ -80,10 +80,9 @@ class Rediscovery:
         self.base = self._round.new_base(
             replace(self._round.problem, delta=self._delta / 2 * share(self.number)),
             tuple(policy for policy in policies if policy.target not in sought))
-        before = self.renewals
-        if self._round.log.open or sought:
+        self._renewed = self._round.log.open or bool(sought)
+        if self._renewed:
             self.renew()
-        self._renewed = self.renewals - before
         self.limit.set(self.base.step_bound(len(policies)))
         self._steps = self.since = self.turn = 0
         self.fresh = True
