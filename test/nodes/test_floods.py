@@ -43,14 +43,15 @@ def test_floods_of_services_become_two_events_and_leave_pauses_alone(
     for client, _ in clients:
         peer.wait_for(client.service_is_ready, 'a service')
     with peer.client(SetBool, 'explore') as pause:
+        executed = len(robot.executed)
         for _ in range(30):
             futures = [client.call_async(request) for client, request in clients for _ in range(5)]
             peer.wait_for(lambda: all(each.done() for each in futures), 'answers')    # noqa: B023
             answers.update(each.result().message for each in futures)
         assert answers[f'refused: {TOO_MANY}'] > 100
-        executed = len(robot.executed)
         peer.wait_for(lambda: len(robot.executed) > executed + 10, 'that it explores')
-        assert not pause(SetBool.Request(data=True)).success
+        # Calls are allowed again soon, which may be before the answer on a busy machine.
+        peer.wait_for(lambda: not pause(SetBool.Request(data=True)).success, 'a refusal')
         assert pause(SetBool.Request(data=False)).success
     peer.wait_for(lambda: phases[-1].data == 'paused', 'a pause')
 
