@@ -22,8 +22,7 @@ _DESCRIPTION = ('Run a node of the package until Ctrl-C, or several of them in o
 TOGETHER = {
     'diff_drive_sim': 'DiffDriveSim', 'cmp_sim': 'CmpSim', 'gym_side': 'GymSide',
     'grid_driver': 'GridDriver', 'route_driver': 'RouteDriver', 'route_watch': 'RouteWatch',
-    'navigator': 'Navigator',
-    'explorer': 'make'}
+    'navigator': 'Navigator', 'explorer': 'Explorer'}
 """
 What makes the nodes that can live in one process, in the order in which they are made.
 

@@ -316,20 +316,9 @@ def _refuse_bad_transitions(node: Explorer, allowance: Allowance) -> None:
     service.callback = guarded
 
 
-def make() -> Explorer:
-    """Return the node as its executable has it."""
-    node = Explorer()
-    try:
-        node.autostart()
-    except ParameterError:
-        node.destroy_node()
-        raise
-    return node
-
-
 def main(args: list[str] | None = None) -> int:
     """Run the node ``explorer``."""
-    return run('explorer', make, args)
+    return run('explorer', Explorer, args)
 
 
 if __name__ == '__main__':

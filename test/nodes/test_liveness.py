@@ -280,7 +280,7 @@ def note_and_send(*arguments):
     send(*arguments)
 
 CommandPublisher.send = note_and_send
-status = run('explorer', explorer.make)
+status = run('explorer', explorer.Explorer)
 late = {name.partition('.')[0] for name in sys.modules.keys() - before}
 print('imported late:', sorted(late & {'mnm_ros', 'numpy', 'scipy'}), flush=True)
 sys.exit(status)

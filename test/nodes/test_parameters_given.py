@@ -176,3 +176,27 @@ def test_what_is_odd_about_a_scenario_is_told(run: Run, peer: Peer, tmp_path: Pa
     peer.wait_for(lambda: f'{path}:4: state 1 is reached but has no moves' in process.output,
                   'the warning')
     assert '[WARN]' in process.output
+
+
+_HANGS = """
+import ctypes
+import sys
+from mnm_ros.nodes.common import spin
+from mnm_ros.nodes.explorer import Explorer
+
+spin._HANG = 0.5
+Explorer.destroy_node = lambda node: ctypes.PyDLL(None).pause()    # with the interpreter's lock
+sys.exit(spin.run('explorer', Explorer))
+"""
+
+
+def test_why_a_node_has_not_started_is_told_though_the_middleware_hangs(
+        run: Run, tmp_path: Path) -> None:
+    """Fast DDS may do so while a participant is destroyed."""
+    script = tmp_path / 'hangs.py'
+    script.write_text(_HANGS)
+    process = run(str(script), '-p', 'actions:=[east, west]', '-p', 'radius:=2.0',
+                  '-p', f'warm_start:={tmp_path / "none.sqlite"}')
+    assert process.wait() == 1
+    assert process.output.startswith("explorer: parameter 'warm_start' is ")
+    assert 'Timeout' in process.output

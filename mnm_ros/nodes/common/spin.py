@@ -50,11 +50,12 @@ def run(
 
     With ``--help`` print the parameters instead.
 
-    The methods ``leave`` and ``close`` of the node are called if it has them. ``leave`` brings
-    the robot to rest: it is called after a signal, and again between callbacks, until it returns
-    True or 2 s have passed. If the node has an attribute ``leave_timeout`` that is not None, that
-    many seconds may pass, and another signal ends the wait. ``close`` comes last, when the node
-    can still publish and log.
+    The methods ``autostart``, ``leave`` and ``close`` of the node are called if it has them.
+    ``autostart`` comes first, and may find a bad parameter, too. ``leave`` brings the robot to
+    rest: it is called after a signal, and again between callbacks, until it returns True or 2 s
+    have passed. If the node has an attribute ``leave_timeout`` that is not None, that many seconds
+    may pass, and another signal ends the wait. ``close`` comes last, when the node can still
+    publish and log.
 
     An exception in a callback ends the node with a traceback, after ``close``. One that rclpy
     raises without a callback of the node is logged, and the node goes on: a message that rclpy
@@ -91,6 +92,9 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
             rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
             for make_node in makers:
                 nodes.insert(0, make_node())
+                autostart = getattr(nodes[0], 'autostart', None)
+                if autostart:
+                    autostart()
             # What is there by now stays: no collection of garbage is to examine it again.
             gc.collect()
             gc.freeze()
@@ -104,11 +108,10 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
         except (FileError, ParameterError, *_REFUSALS) as error:
             if executor is not None:    # the node has started: no argument is wrong
                 raise
-            print(f'{name}: {refusal(error) or error}', file=sys.stderr)
+            print(f'{name}: {refusal(error) or error}', file=sys.stderr, flush=True)
             return 1
         finally:
             _close(nodes, executor)
-            rclpy.try_shutdown()
     return 0
 
 
@@ -126,11 +129,15 @@ def _close(nodes: list[Node], executor: Executor | None) -> None:
             close()
         if executor is not None:
             executor.remove_node(node)
-        # Fast DDS may wait for ever if another node is found at this moment, and keep the
-        # interpreter's lock, so that no signal and no other thread would end the process.
-        faulthandler.dump_traceback_later(_HANG, exit=True)
+    # Fast DDS may wait for ever if another node is found at this moment, and keep the
+    # interpreter's lock, so that no signal and no other thread would end the process.
+    faulthandler.dump_traceback_later(_HANG, exit=True)
+    for node in nodes:
         node.destroy_node()
-        faulthandler.cancel_dump_traceback_later()
+    if executor is None:
+        gc.collect()    # a node whose constructor has raised is among what refers to itself
+    rclpy.try_shutdown()
+    faulthandler.cancel_dump_traceback_later()
 
 
 def _spin_once(node: Node, executor: Executor) -> None:
