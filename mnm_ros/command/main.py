@@ -81,6 +81,8 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit status."""
+    if arguments is None and sys.stdout is sys.__stdout__ is not None:
+        _keep_output()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         try:
@@ -91,6 +93,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The output is read no more, so the interpreter must not flush it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _keep_output() -> None:
+    """Let libraries write to stderr what they write to stdout: Fast DDS prints errors there."""
+    out = sys.stdout
+    sys.stdout = open(os.dup(out.fileno()), 'w', buffering=1 if out.isatty() else -1,
+                      encoding=out.encoding, errors=out.errors)
+    os.dup2(sys.stderr.fileno(), out.fileno())
 
 
 def _run(words: list[str]) -> int:

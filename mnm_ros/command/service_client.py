@@ -30,7 +30,8 @@ _SETTLE = 0.5     # s, until a node that was found has found this one, too
 _FOUND = 2.5      # s, until an explorer that is there has been found, and has heard
 _HEARD = 0.3      # s, for a request to arrive: Fast DDS asks for acknowledgements every 3 s only
 _AGAIN = 0.3      # s, after an answer that something is not done yet
-_RETRY = 0.25     # s, after which a request that does no harm twice is sent again
+_RETRY = 0.25     # s, after which a request that does no harm twice is sent again,
+_SLOWER = 2.0     # and this many times as long after that: too many calls would be refused
 
 
 class ServiceClient:
@@ -120,11 +121,13 @@ class ServiceClient:
     def _ask(self, client: Client[_RequestT, _ResponseT], name: str, request: _RequestT,
              repeat: bool) -> _ResponseT:
         futures: list[Future[_ResponseT]] = []
-        for _ in range(max(1, round(self._timeout / _RETRY)) if repeat else 1):
+        end, patience = time.monotonic() + self._timeout, _RETRY if repeat else self._timeout
+        while not futures or time.monotonic() < end:
             futures.append(client.call_async(request))
             if self.wait(lambda: any(future.done() for future in futures),
-                         _RETRY if repeat else self._timeout):
+                         min(patience, end - time.monotonic())):
                 return next(future for future in futures if future.done()).result()
+            patience *= _SLOWER
         raise NoAnswerError(f'{name} has not answered after {self._timeout:g} s')
 
 

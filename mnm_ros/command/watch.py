@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LOOK = 0.25    # s, between two checks
 _QUIET = 0.5     # s without another event, after which the last ones have come
+_FIRST = 5.0    # s, in which those of an explorer arrive that was found, on a busy machine
 
 
 def main(arguments: Sequence[str], program: str) -> int:
@@ -60,7 +61,7 @@ def events(arguments: Sequence[str], program: str) -> int:
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
         heard = first(listener, given.timeout, lambda heard: heard.phase or heard.events)
         told: tuple[Event, ...] = ()
-        quiet_at = time.monotonic() + _QUIET
+        quiet_at = time.monotonic() + (_QUIET if heard.events else _FIRST)
         while given.follow or time.monotonic() < quiet_at:
             for event in merged(heard.events):
                 if event.time and event not in told:

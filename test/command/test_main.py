@@ -134,6 +134,28 @@ def test_the_reader_may_stop_reading(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, '')
 
 
+_COMPLAINS = """
+import ctypes, sys
+from mnm_ros.command import main
+
+def run(words):
+    ctypes.CDLL(None).puts(b'a library complains')
+    ctypes.CDLL(None).fflush(None)
+    print('1,east,2')
+    return 0
+
+main._run = run
+sys.exit(main.main())
+"""
+
+
+def test_what_libraries_print_is_no_part_of_the_output() -> None:
+    """A table that is written to a file would be useless with an error of Fast DDS in it."""
+    done = subprocess.run([sys.executable, '-c', _COMPLAINS], capture_output=True, text=True,
+                          timeout=240, check=True)
+    assert (done.stdout, done.stderr) == ('1,east,2\n', 'a library complains\n')
+
+
 def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ending:
         main(['dance'])

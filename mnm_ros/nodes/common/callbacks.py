@@ -48,7 +48,7 @@ def answering(
     :param allowance: for the calls of a ``service``; what is more is refused, unless ``anyway``.
     """
     limited = answer if allowance is None else allowance.limited(
-        f'service {service}', answer, lambda request: (False, f'refused: {TOO_MANY}'), anyway)
+        f'service {service}', answer, lambda request: (False, TOO_MANY), anyway)
 
     def respond(request: _RequestT, response: _AnswerT) -> _AnswerT:
         response.success, response.message = limited(request)

@@ -112,7 +112,7 @@ class ExplorationSession:
             kept.past if kept else ())
         parameters.on_change = self.record.setting
         parameters.refusal = lambda: (
-            '' if self.allowance.takes('set_parameters') else f'refused: {TOO_MANY}')
+            '' if self.allowance.takes('set_parameters') else TOO_MANY)
         self._publishers.reason_to_wait = lambda: self.record.waiting
         self._publishers.requests_dropped = lambda: self.record.dropped
         self._link.after_description = self._declare
