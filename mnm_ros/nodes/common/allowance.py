@@ -31,7 +31,9 @@ _BURST = 2.0    # s, that they may take at once
 
 PROBE = 2.0    # s
 
-TOO_MANY = f'more than {EACH_SECOND:g} calls a second come, expected fewer; wait for {PROBE:g} s'
+TOO_MANY = (
+    f'calls come faster than {EACH_SECOND:g} a second, or take more than {SHARE:.0%} of the time '
+    f'of the node; wait for {PROBE:g} s')
 """Why a call is refused."""
 
 TOO_MANY_GOALS = TooManyGoals(EACH_SECOND, PROBE)
