@@ -74,7 +74,7 @@ def _chosen(learnt: ExportContents, target: str | None) -> Policy | None:
             f'{learnt.source} has no hypothesis yet: {len(known.kinds)} states '
             f'were seen in {known.steps:,} steps')
     if state is not None and policy is None:
-        from mnm_ros.view.language import ENGLISH, phrase
+        from mnm_ros.language import ENGLISH, phrase
         kind = known.kinds.get(state)
         meaning = phrase(f'meanings.{kind.value if kind else "unmet"}', ENGLISH)
         raise InvalidValueError(
@@ -101,7 +101,7 @@ def _grid(*columns: str) -> Table:
 def _table(learnt: ExportContents) -> Iterator[RenderableType]:
     from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER, StateKind
     from mnm_ros.export.contents import in_words, route
-    from mnm_ros.view.language import ENGLISH, phrase
+    from mnm_ros.language import ENGLISH, phrase
     from mnm_ros.view.words import trust_words
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')

@@ -55,9 +55,9 @@ def events(arguments: Sequence[str], program: str) -> int:
     given = made.parse_args(words)
 
     from mnm_ros.command.source import first
+    from mnm_ros.language import moment
     from mnm_ros.subscriptions import Listener
     from mnm_ros.view.event_words import merged
-    from mnm_ros.view.language import moment
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
         heard = first(listener, given.timeout, lambda heard: heard.phase or heard.events)
         told: tuple[Event, ...] = ()
@@ -90,7 +90,7 @@ def _json(listener: Listener) -> None:
 
 
 def _shown(listener: Listener, language: str) -> None:
-    from mnm_ros.view.language import phrase
+    from mnm_ros.language import phrase
     from mnm_ros.view.terminal import live_view
     if live_view.is_terminal(sys.stdout, os.environ):
         shown = live_view.choose(sys.stdout, live_view.Frame(

@@ -14,8 +14,8 @@ import re
 from typing import Any, NoReturn, TypeVar
 
 from mnm_ros.files import user_path
+from mnm_ros.language import check, LANGUAGES
 from mnm_ros.topics import namespace
-from mnm_ros.view.language import check, LANGUAGES
 
 _T = TypeVar('_T')
 

@@ -19,6 +19,7 @@ from mnm_ros.core.errors import InvalidValueError, MissingPackageError
 from mnm_ros.core.model.problem import Problem, RADIUS
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.files import user_path
+from mnm_ros.language import ENGLISH
 from mnm_ros.located_yaml import read
 from mnm_ros.places.graph_file import ENDINGS, GEOJSON
 from mnm_ros.plan.plan_file import load as load_plan
@@ -27,7 +28,6 @@ from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import scenario_of
 from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.plan_world import PlanWorld
-from mnm_ros.view.language import ENGLISH
 
 EPILOG = """\
 Without --once and --changes, the command runs until Ctrl-C. With --robots, each simulated robot

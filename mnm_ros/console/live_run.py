@@ -20,10 +20,10 @@ from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER, StateKind
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.queries import Phase
+from mnm_ros.language import phrase
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.subscriptions import Listener
-from mnm_ros.view.language import phrase
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.live_view import choose, Frame
 from mnm_ros.view.terminal.state_grid import pictures

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import json
 
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.language import ENGLISH
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import Body, driver_parameters
 from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.plan_world import PlanWorld
-from mnm_ros.view.language import ENGLISH
 from mnm_ros.view.telemetry import Telemetry
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.files import user_path
+from mnm_ros.language import check
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.page.commands import Commands
@@ -25,7 +26,6 @@ from mnm_ros.page.page_subscriptions import PageSubscriptions, SharedLayers
 from mnm_ros.page.played_log import PlayedLog
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.trial.scenes import Scenes
-from mnm_ros.view.language import check
 from rclpy.node import Node
 
 _TICK = 0.1    # s

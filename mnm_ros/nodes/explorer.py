@@ -18,6 +18,7 @@ from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.problem import radius_for_all
 from mnm_ros.core.progress.said import NoMovesYet, Reason
+from mnm_ros.language import check
 from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeScope
@@ -29,7 +30,6 @@ from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.language import check
 from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn

@@ -9,13 +9,13 @@ from threading import RLock
 import time
 from typing import Any
 
+from mnm_ros.language import Phrase, phrase
 from mnm_ros.navigator_client import NavigatorClient
 from mnm_ros.nodes.common.commanding import CALL_AGAIN, NOT_AT_REST
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.page.repeated_calls import CommandOutcome, never, RepeatedCalls
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import goal_words
-from mnm_ros.view.language import Phrase, phrase
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.panels import BAR, CONTROLS, OF_ROBOTS
 from mnm_ros.view.words import in_time, joined

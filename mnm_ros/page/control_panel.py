@@ -9,10 +9,10 @@ from functools import partial
 import time
 from typing import Any
 
+from mnm_ros.language import phrase, text_in
 from mnm_ros.page.page_parts import box, button, card, Shown
 from mnm_ros.page.page_subscriptions import SharedLayers
 from mnm_ros.page.repeated_calls import CommandOutcome
-from mnm_ros.view.language import phrase, text_in
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.panels import BAR, bar_line, CONTROLS, refusal, refusal_to_go
 from nicegui import ui

@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from mnm_ros.language import LANGUAGES, moment, phrase, phrase_or, section
 from mnm_ros.page.control_panel import ControlPanel
 from mnm_ros.page.looking_back import PastView
 from mnm_ros.page.page_parts import (
@@ -22,7 +23,6 @@ from mnm_ros.page.page_parts import (
     title,
 )
 from mnm_ros.page.page_subscriptions import SharedLayers, where
-from mnm_ros.view.language import LANGUAGES, moment, phrase, phrase_or, section
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web import figures
 from mnm_ros.view.web.decisions import decisions_table

@@ -9,7 +9,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.view.language import ENGLISH
+from mnm_ros.language import ENGLISH
 from mnm_ros.view.scene import KINDS
 from nicegui import Client, ui
 from nicegui.element import Element

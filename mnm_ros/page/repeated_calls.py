@@ -9,8 +9,8 @@ from functools import partial, reduce
 import math
 from typing import Any, NamedTuple
 
+from mnm_ros.language import Phrase
 from mnm_ros.nodes.common.commanding import CALL_AGAIN
-from mnm_ros.view.language import Phrase
 
 _TIMEOUT = 5.0    # s, for an answer
 _REPEAT = 1.0     # s, after which a request is made again: it may have been lost

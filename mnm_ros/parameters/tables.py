@@ -17,9 +17,9 @@ from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import POSE_SOURCES
 from mnm_ros.driving.sight import BUMP_TYPES
+from mnm_ros.language import LANGUAGES
 from mnm_ros.parameters.parameter_spec import ParameterSpec
 from mnm_ros.protocol.rest_rules import SCALES
-from mnm_ros.view.language import LANGUAGES
 
 PROBLEM = (
     ParameterSpec('radius', 4.0, 'L: the explorer learns the states within this many expected '

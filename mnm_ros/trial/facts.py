@@ -17,13 +17,13 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.progress.events import Event
+from mnm_ros.language import ENGLISH, moment, phrase
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import best_time
 from mnm_ros.trial.replay import ReplaySummary
 from mnm_ros.version import __version__
 from mnm_ros.view.event_words import merged, told
-from mnm_ros.view.language import ENGLISH, moment, phrase
 from mnm_ros.view.words import by_source
 
 ENOUGH = 3        # times; a policy with an action tried less often is marked

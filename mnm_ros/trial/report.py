@@ -24,12 +24,12 @@ from mnm_ros.checkpoint.input_log import COMPANIONS, refusing, SavedInputs
 from mnm_ros.core.errors import CheckpointError, FileError, how_to_install, InvalidValueError
 from mnm_ros.core.presets import base_factory
 from mnm_ros.files import append_line, make_own, read_lines, read_regular, user_path, write_whole
+from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.located_yaml import MOST_BYTES, WithExponents
 from mnm_ros.robot_description import beside, kept_beside, RobotDescription
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.replay import replay
 from mnm_ros.view.event_words import tone
-from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.scene import KINDS, TRUSTED
 import yaml
 

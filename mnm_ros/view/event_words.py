@@ -25,8 +25,8 @@ from mnm_ros.core.progress.said import (
     WaysClosed,
 )
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.language import ENGLISH, enumerated, moment, phrase
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.language import ENGLISH, enumerated, moment, phrase
 from mnm_ros.view.sentences import action_name, origin, place, places, sentence
 
 _NOWHERE = ('look', 'improve', 'forget')    # the place of the robot says nothing there

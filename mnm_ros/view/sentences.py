@@ -15,8 +15,8 @@ from typing import Any
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.progress.said import Said
+from mnm_ros.language import ENGLISH, listed, Number, phrase, phrase_or, table
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.language import ENGLISH, listed, Number, phrase, phrase_or, table
 
 _STATE = ('state', 'target', 'end')
 _STATES = ('states', 'ends')

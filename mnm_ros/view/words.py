@@ -15,8 +15,8 @@ from math import inf
 
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.language import ENGLISH, number, phrase, phrase_or
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.language import ENGLISH, number, phrase, phrase_or
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 
 LABEL = 16    # columns of what a figure is called

@@ -9,9 +9,9 @@ from typing import Any
 
 from dialect import BEGINNINGS, WORDS
 from mnm_ros.command.main import COMMANDS, main
+from mnm_ros.language import LANGUAGES, table
 from mnm_ros.parameters import NODES
 from mnm_ros.topics import DIAGNOSTICS, SERVICES, TOPICS
-from mnm_ros.view.language import LANGUAGES, table
 import pytest
 
 UNUSED = re.compile(rf'\b({"|".join(WORDS)})\b', re.IGNORECASE)

@@ -16,9 +16,9 @@ from mnm_ros.core.progress.said import (
     StatesAdded,
     WaysClosed,
 )
+from mnm_ros.language import moment
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import merged, told, tone
-from mnm_ros.view.language import moment
 import pytest
 
 FLAT = RobotDescription(('north', 'east'), names={5: 'r1c2', 6: 'r1c3', 9: 'r0c4'})

@@ -21,11 +21,11 @@ from mnm_ros.core.progress.said import Said
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.core.queries import Phase
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.language import check, LANGUAGES, moment, number, Phrase, phrase, table, text_in
 from mnm_ros.page.repeated_calls import CommandOutcome, of_all
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.event_words import goal_words
-from mnm_ros.view.language import check, LANGUAGES, moment, number, Phrase, phrase, table, text_in
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.sentences import sentence
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
@@ -339,7 +339,7 @@ def test_a_table_that_cannot_be_read_is_refused_by_its_file(
         text: bytes, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / 'de.yaml'
     path.write_bytes(text)
-    monkeypatch.setattr('mnm_ros.view.language.config_file', lambda name: path)
+    monkeypatch.setattr('mnm_ros.language.config_file', lambda name: path)
     with pytest.raises(FileError, match=f'^{path}: .*{error}'):
         table.__wrapped__('de')
 
@@ -362,7 +362,7 @@ def test_a_phrase_with_a_fault_is_named_at_the_start(
         del tables[language]['said']['HomeFound']
     else:
         tables[language]['said']['HomeFound'] = phrase
-    monkeypatch.setattr('mnm_ros.view.language.table', tables.__getitem__)
+    monkeypatch.setattr('mnm_ros.language.table', tables.__getitem__)
     with pytest.raises(FileError, match=f'{language}.yaml: the phrase said.HomeFound {error}'):
         check(language)
     (other,) = {*LANGUAGES} - {language}

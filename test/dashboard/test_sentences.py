@@ -11,8 +11,8 @@ import string
 from mnm_ros.core.progress import said
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import read_said, Said
+from mnm_ros.language import LANGUAGES, table
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.language import LANGUAGES, table
 from mnm_ros.view.sentences import sentence
 import pytest
 

@@ -19,8 +19,8 @@ from mnm_ros.core.progress.said import (
     SamplingStates,
     StaysAtGoal,
 )
+from mnm_ros.language import moment
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.language import moment
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.situation import consequences, doing
 import pytest

@@ -9,9 +9,9 @@ from dataclasses import replace
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.language import moment
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
-from mnm_ros.view.language import moment
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.web import figures
 from mnm_ros.view.web.decisions import decisions, decisions_table

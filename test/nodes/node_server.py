@@ -39,8 +39,8 @@ from typing import Any
 # registered before ROS is loaded runs after the others, and skips the end of the libraries.
 ctypes.CDLL(None).on_exit(ctypes.CDLL(None)._exit, None)    # is called with the exit status
 
+from mnm_ros import language  # noqa: E402
 from mnm_ros.core import libraries  # noqa: E402
-from mnm_ros.view import language  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 
 NODES = ('cmp_sim', 'diff_drive_sim', 'explorer', 'grid_driver', 'gym_side', 'navigator',

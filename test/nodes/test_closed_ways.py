@@ -11,10 +11,10 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event, PairChange
+from mnm_ros.language import moment
 from mnm_ros.nodes.exploring.look_times import LookTimes
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import closed_way
-from mnm_ros.view.language import moment
 from node_processes import DEADLINE, Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger

@@ -19,10 +19,10 @@ from mnm_ros.core.progress.said import (
     StaysAtGoal,
 )
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.language import moment
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.language import moment
 import pytest
 
 

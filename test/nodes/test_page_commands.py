@@ -10,9 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from mnm_ros import messages
+from mnm_ros.language import text_in
 from mnm_ros.page.commands import Commands
 from mnm_ros.page.repeated_calls import CommandOutcome, of_all, RepeatedCalls
-from mnm_ros.view.language import text_in
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from node_processes import Peer
 import pytest

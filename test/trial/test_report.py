@@ -31,6 +31,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import OPTIONS, settings
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.language import phrase
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.simulator import Simulator
@@ -38,7 +39,6 @@ from mnm_ros.trial import pictures, report
 from mnm_ros.trial.facts import Facts
 from mnm_ros.trial.replay import replay, ReplaySummary
 from mnm_ros.trial.report import prepare, STARTS
-from mnm_ros.view.language import phrase
 import pytest
 from tiers import strength
 

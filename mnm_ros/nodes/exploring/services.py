@@ -12,12 +12,12 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.task.step_task import OVER, RunState
+from mnm_ros.language import phrase
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import FORGETTING
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.output.publishers import way_back
 from mnm_ros.nodes.exploring.session import ExplorationSession
-from mnm_ros.view.language import phrase
 from mnm_ros.view.sentences import sentence
 from rcl_interfaces.srv import SetParametersAtomically
 from std_srvs.srv import SetBool, Trigger

@@ -13,10 +13,10 @@ from typing import TextIO
 
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
 from mnm_ros.view.event_words import merged, told
-from mnm_ros.view.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.view.sentences import by_room
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import described, Picture, WorldView

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
-from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.scene import KINDS, kinds
 from mnm_ros.view.telemetry import Telemetry
 from rich.text import Text

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import Trust
-from mnm_ros.view.language import ENGLISH, phrase
+from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.words import of_threshold
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
-from mnm_ros.view.language import ENGLISH, phrase, phrase_or
+from mnm_ros.language import ENGLISH, phrase, phrase_or
 from mnm_ros.view.scene import kinds
 from mnm_ros.view.sentences import sentence
 from mnm_ros.view.telemetry import Telemetry

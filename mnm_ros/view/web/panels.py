@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.queries import Phase
+from mnm_ros.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.view.event_words import merged, told, tone
-from mnm_ros.view.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.sentences import place
 from mnm_ros.view.telemetry import NOT_KEPT, Telemetry

@@ -12,8 +12,8 @@ from functools import reduce
 
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.said import Because, GoalUnderWay, StaysAtGoal
+from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.view.event_words import closed_way, out_of_reach, pause_after, paused
-from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.sentences import place, sentence
 from mnm_ros.view.telemetry import Telemetry
 

@@ -26,6 +26,7 @@ from mnm_ros.core.progress.said import (
 )
 from mnm_ros.core.queries import Phase
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -37,7 +38,6 @@ from mnm_ros.nodes.exploring.output.markers import PictureTopic
 from mnm_ros.protocol.rest_rules import asked_by, without_charge
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import closed_way, next_try, told
-from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.sentences import figures, sentence
 from mnm_ros.view.shapes import Caption
 from mnm_ros.view.telemetry import NOT_KEPT

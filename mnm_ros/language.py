@@ -3,9 +3,9 @@
 """
 Look up the phrases of a language, and write numbers, times and lists as the language has them.
 
-``config/words`` has a table for each language. All modules of the view, the page and the terminal
-take their words from there, by names. Another language is another file there, and an entry of
-``LANGUAGES``.
+``config/words`` has a table for each language. The view, the page, the terminal and the editors of
+plans take their words from there, by names. Another language is another file there, and an entry
+of ``LANGUAGES``.
 """
 
 from __future__ import annotations
