@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from string import Formatter
 import time
-from typing import Any
+from typing import Any, Union
 
-from mnm_ros.core.errors import FileError
+from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.files import config_file
 import yaml
 
@@ -97,7 +97,7 @@ def phrase(name: str, language: str, /, **fields: object) -> str:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A phrase of which the language is not known yet; ``fields`` may have phrases, too."""
+    """A phrase of which the language is not known yet; ``fields`` may have ``Text``, too."""
 
     name: str
     fields: tuple[tuple[str, object], ...]
@@ -108,11 +108,44 @@ class Phrase:
         return cls(name, tuple(fields.items()))
 
 
-def text_in(language: str, said: str | Phrase) -> str:
-    """Return a phrase as text; a text stands for itself."""
+Text = Union[str, Phrase, tuple['Text', ...]]
+"""A text that stands for itself, a phrase, or a list of both."""
+
+
+class PhraseError(InvalidValueError):
+    """
+    A value is not allowed, as a phrase says; the text of the error is in English.
+
+    :ivar said: the phrase, for people who read another language.
+    """
+
+    def __init__(self, said: Text) -> None:
+        super().__init__(text_in(ENGLISH, said))
+        self.said = said
+
+
+class FilePhraseError(PhraseError, FileError):
+    """A file cannot be used, as a phrase says."""
+
+
+def said_by(error: Exception) -> Text:
+    """Return the phrase of an error, or its text if it has none."""
+    return error.said if isinstance(error, PhraseError) else str(error)
+
+
+def text_in(language: str, said: Text) -> str:
+    """Return a phrase as text, a list with commas; a text stands for itself."""
+    if isinstance(said, tuple):
+        return ', '.join(text_in(language, each) for each in said)
     return said if isinstance(said, str) else phrase(said.name, language, **{
-        name: text_in(language, found) if isinstance(found, Phrase) else found
+        name: text_in(language, found) if isinstance(found, (Phrase, tuple)) else found
         for name, found in said.fields})
+
+
+def few(texts: Sequence[Text], most: int) -> Text:
+    """Return so many texts, and how many more there are."""
+    first, more = tuple(texts[:most]), len(texts) - most
+    return first if more <= 0 else Phrase.of('words.more', first=first, count=more)
 
 
 def phrase_or(name: str, language: str, other: str) -> str:

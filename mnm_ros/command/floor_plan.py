@@ -12,6 +12,7 @@ import re
 from mnm_ros.command.map_files import findings_told, lines_told, refuse_existing, specks_told
 from mnm_ros.command.plan_forecast import forecast
 from mnm_ros.files import config_file, write_whole
+from mnm_ros.language import ENGLISH, Phrase, text_in
 from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.nav2_map import save_mask
@@ -43,7 +44,7 @@ def check(path: Path, wishes: Wishes) -> tuple[Plan, bool]:
     return _shown(plan, wishes, _drawn(plan, path, wishes))
 
 
-def written(plan: Plan, output: Path, source: str, wishes: Wishes) -> list[str]:
+def written(plan: Plan, output: Path, source: str, wishes: Wishes) -> list[Phrase]:
     """
     Write a plan, and its picture and parameters beside it; return what was written where.
 
@@ -54,20 +55,23 @@ def written(plan: Plan, output: Path, source: str, wishes: Wishes) -> list[str]:
     parameters = output.with_name('turtlebot.yaml')
     write_whole(output, text_of(plan, source).encode())
     write_whole(parameters, _parameters(plan, output, wishes.radius).encode())
-    return [f'plan: {output}', f'parameters: {parameters}', *_drawn(plan, output, wishes)]
+    return [Phrase.of('files.plan', file=str(output)),
+            Phrase.of('files.parameters', file=str(parameters)), *_drawn(plan, output, wishes)]
 
 
-def _drawn(plan: Plan, path: Path, wishes: Wishes) -> list[str]:
+def _drawn(plan: Plan, path: Path, wishes: Wishes) -> list[Phrase]:
     picture, mask = path.with_suffix('.svg'), wishes.mask
     write_whole(picture, svg(plan, findings(plan)).encode())
     if mask is not None:
         save_mask(mask, plan.map, plan.kept_out)
-    return [f'picture: {picture}', *([f'mask: {mask}'] if mask is not None else [])]
+    return [Phrase.of('files.picture', file=str(picture)),
+            *([Phrase.of('files.mask', file=str(mask))] if mask is not None else [])]
 
 
-def _shown(plan: Plan, wishes: Wishes, files: Iterable[str]) -> tuple[Plan, bool]:
+def _shown(plan: Plan, wishes: Wishes, files: Iterable[Phrase]) -> tuple[Plan, bool]:
     wrong = findings(plan)
-    for line in (*_summary(plan), *findings_told(wrong), *forecast(plan, wishes), *files):
+    for line in (*_summary(plan), *findings_told(wrong), *forecast(plan, wishes),
+                 *(text_in(ENGLISH, each) for each in files)):
         print(line, flush=True)
     return plan, any(finding.fatal for finding in wrong)
 

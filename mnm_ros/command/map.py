@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 import sys
 
-from mnm_ros.console.arguments import explained, number, Parser
+from mnm_ros.console.arguments import add_language, explained, number, Parser
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.pose import Pose
 from mnm_ros.files import user_path
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str], program: str) -> int:
             plan, fatal = write(_request(given), path, wishes, given.overwrite)
         if given.page:
             from mnm_ros.command.plan_page import serve_plan
-            serve_plan(plan, path, given.file.name, wishes, port)
+            serve_plan(plan, path, given.file.name, wishes, port, given.language)
             return 0
     except (OSError, InvalidValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
@@ -79,7 +79,7 @@ def _places(given: argparse.Namespace, port: int) -> int:
                      given.write_mask, given.overwrite)
     if given.page:
         from mnm_ros.command.plan_page import serve_places
-        serve_places(made, port)
+        serve_places(made, port, given.language)
         return 0
     return int(fatal)
 
@@ -135,6 +135,7 @@ def _parser(program: str) -> Parser:
         help='then serve a page on which the place graph or the plan is edited and saved')
     add('--port', type=int, metavar='N',
         help='port of the page; 0 for any that is free (default 8080)')
+    add_language(made, 'a page that asks for none in its address, as with ?language=de')
     add('--radius', type=_radius, metavar='L',
         help='learn the cells within this many expected moves (with --cells; default '
         f'{Wishes.radius:g})')
@@ -188,11 +189,13 @@ def _home(given: Sequence[float] | None) -> Pose | None:
 
 def _things(given: Sequence[Sequence[str]], option: str) -> dict[str, list[float]]:
     """Return the numbers of rooms, doors or keep-outs by their names."""
-    from mnm_ros.plan.plan_file import is_name, MOST_THINGS, NAME
+    from mnm_ros.language import ENGLISH, phrase
+    from mnm_ros.plan.plan_file import is_name, MOST_THINGS
     found: dict[str, list[float]] = {}
     for name, *numbers in given:
         if not is_name(name):
-            raise InvalidValueError(f'argument {option}: {name!r}, expected {NAME}')
+            raise InvalidValueError(f'argument {option}: {name!r}, '
+                                    f'expected {phrase("expected.name", ENGLISH)}')
         if name in found:
             raise InvalidValueError(f"argument {option}: '{name}' twice, expected distinct names")
         found[name] = [_number(option, each) for each in numbers]

@@ -20,6 +20,7 @@ from mnm_ros.command.plan_forecast import graph_forecast
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.files import write_whole
+from mnm_ros.language import ENGLISH, Phrase, text_in
 from mnm_ros.places.geojson import edited_geojson, geojson
 from mnm_ros.places.graph_file import GEOJSON
 from mnm_ros.places.place_graph import PlaceGraph
@@ -77,7 +78,7 @@ def check_name(option: str, path: Path) -> None:
                                 f'{" or ".join(GEOJSON)}, by which a place graph is known')
 
 
-def saved(rules: PlaceRules, graph: PlaceGraph, before: PlaceGraph) -> list[str]:
+def saved(rules: PlaceRules, graph: PlaceGraph, before: PlaceGraph) -> list[Phrase]:
     """
     Write a graph after edits, with its picture; return what was written where.
 
@@ -86,24 +87,25 @@ def saved(rules: PlaceRules, graph: PlaceGraph, before: PlaceGraph) -> list[str]
     :raises OSError: if a file cannot be written.
     """
     write_whole(graph.path, edited_geojson(graph, before).encode())
-    return [f'graph: {graph.path}', _draw(rules, graph, place_findings(rules, graph))]
+    return [Phrase.of('files.graph', file=str(graph.path)),
+            _draw(rules, graph, place_findings(rules, graph))]
 
 
-def _draw(rules: PlaceRules, graph: PlaceGraph, wrong: Sequence[Finding]) -> str:
+def _draw(rules: PlaceRules, graph: PlaceGraph, wrong: Sequence[Finding]) -> Phrase:
     picture = graph.path.with_suffix('.svg')
     write_whole(picture, graph_svg(rules.plan, graph, wrong).encode())
-    return f'picture: {picture}'
+    return Phrase.of('files.picture', file=str(picture))
 
 
 def _finish(request: Request, made: MadePlaces, wrong: Sequence[Finding],
             mask: Path | None) -> None:
     """Write the picture and the mask of a graph whose file is there, and print what to do next."""
     path = made.graph.path
-    print(f'graph: {path}\n{_draw(made.rules, made.graph, wrong)}')
+    files = [Phrase.of('files.graph', file=str(path)), _draw(made.rules, made.graph, wrong)]
     if mask is not None:
         save_mask(mask, made.plan.map, made.plan.kept_out)
-        print(f'mask: {mask}')
-    for line in graph_forecast(made.graph):
+        files.append(Phrase.of('files.mask', file=str(mask)))
+    for line in (*(text_in(ENGLISH, each) for each in files), *graph_forecast(made.graph)):
         print(line)
     explore = f'mnm_ros explore {shlex.quote(str(path))}'
     print(f'explore it in simulation: {explore}')

@@ -15,12 +15,13 @@ from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.problem import Problem, radius_for_all, RESET
+from mnm_ros.core.model.problem import MARGIN, Problem, RADIUS, radius_for_all, RESET
 from mnm_ros.core.progress.prediction import Prediction
 from mnm_ros.driving.drive import limits_of
 from mnm_ros.driving.maneuvers import MOVES, successors
 from mnm_ros.driving.pace import Pace
 from mnm_ros.files import config_file
+from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.parameters import NODES
 from mnm_ros.places.drives import Routes
 from mnm_ros.places.place_graph import PlaceGraph
@@ -46,7 +47,7 @@ def shipped(node: str) -> Mapping[str, Any]:
             **file.get(f'/**/{node}', {}).get('ros__parameters', {})}
 
 
-def forecast(plan: Plan, wishes: Wishes) -> Iterator[str]:
+def forecast(plan: Plan, wishes: Wishes, language: str = ENGLISH) -> Iterator[str]:
     """Yield the lines of the forecast; none if nothing can be explored."""
     home, radius = plan.home_cell, wishes.radius
     if home is None or home not in plan.reached:
@@ -61,21 +62,22 @@ def forecast(plan: Plan, wishes: Wishes) -> Iterator[str]:
 
     found = rehearse(problem, home, Declaration(successors(ways, MOVES['compass'])), {},
                      timed=timed)
-    head = f'exploring with L = {radius:g}'
     if found is None:
-        yield f'{head} is not simulated: that takes more than {PATIENCE:g} s'
+        yield phrase('forecast.too_long', language, radius=radius, seconds=PATIENCE)
         return
     low, likely, high = (found.pace * steps for steps in (
         found.prediction.low, found.prediction.steps, found.prediction.high))
-    yield (f'{head}: {found.places} places, {likely:,.0f} s ({duration(likely)}; 9 of 10 take '
-           f'{duration(low)} to {duration(high)}; {found.prediction.steps:,.0f} steps '
-           f'of {found.pace:.1f} s), {_charges(likely / 3600 / wishes.battery)}')
+    yield phrase(
+        'forecast.plan', language, radius=radius, places=found.places, seconds=likely,
+        likely=duration(likely, language), low=duration(low, language),
+        high=duration(high, language), steps=found.prediction.steps, pace=found.pace,
+        charges=_charges(likely / 3600 / wishes.battery, language))
     farthest = max(moves_to(ways, home).values())
     if farthest > radius:
-        yield f'all {len(plan.reached)} places are within L = {farthest}'
+        yield phrase('forecast.within', language, count=len(plan.reached), radius=farthest)
 
 
-def graph_forecast(graph: PlaceGraph) -> Iterator[str]:
+def graph_forecast(graph: PlaceGraph, language: str = ENGLISH) -> Iterator[str]:
     """
     Yield the forecast in one line, for a robot that drives along the edges.
 
@@ -85,8 +87,10 @@ def graph_forecast(graph: PlaceGraph) -> Iterator[str]:
     declared, home = graph.declaration, graph.home
     try:
         radius = radius_for_all(declared, home)
-    except InvalidValueError as error:
-        yield f'exploring all of it is not possible: {error}'
+    except InvalidValueError:
+        steps_away = declared.depth(home)
+        yield (phrase('forecast.too_far', language, steps=steps_away, most=RADIUS[1] / MARGIN)
+               if steps_away else phrase('forecast.no_way', language, home=home))
         return
     ways = Routes(Zones(graph), 1 / speed, 0.0).towards(home, ())
 
@@ -101,14 +105,15 @@ def graph_forecast(graph: PlaceGraph) -> Iterator[str]:
     found = None if len(graph.actions_of) > _MOST_EDGES else rehearse(
         problem, home, declared, {}, timed=lambda: seconds, patience=_PATIENCE)
     if found is not None:
-        pace, steps, kind = found.pace, found.prediction, 'in 9 of 10 cases'
+        pace, steps, kind = found.pace, found.prediction, 'graph'
     else:
         pace, steps = _pace(graph, seconds, [*ways]), Prediction(*(
             each * len(graph.actions_of) for each in _STEPS))
-        kind = 'estimated from the number of edges,'
-    low, likely, high = (duration(pace * each) for each in (steps.low, steps.steps, steps.high))
-    yield (f'exploring all of it at {speed:g} m/s takes about {likely} ({kind} {low} to {high}): '
-           f'{steps.steps:,.0f} steps, ways home included')
+        kind = 'estimate'
+    low, likely, high = (duration(pace * each, language) for each in (
+        steps.low, steps.steps, steps.high))
+    yield phrase(f'forecast.{kind}', language, speed=speed, likely=likely, low=low, high=high,
+                 steps=steps.steps)
 
 
 def _pace(graph: PlaceGraph, seconds: StepSeconds, returning: Sequence[int]) -> float:
@@ -119,8 +124,8 @@ def _pace(graph: PlaceGraph, seconds: StepSeconds, returning: Sequence[int]) -> 
     return drives + _RESETS * (homeward - drives)
 
 
-def _charges(needed: float) -> str:
+def _charges(needed: float, language: str) -> str:
     """Return how often the robot has to be charged on the way, begun with a full battery."""
     times = int(needed)
-    return 'one charge will do' if not times else (
-        f'keep it charged {("once", "twice")[times - 1] if times < 3 else f"{times} times"}')
+    how = ('one_charge', 'charge_once', 'charge_twice', 'charge_often')[min(times, 3)]
+    return phrase(f'forecast.{how}', language, times=times)

@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from mnm_ros.page.edit_page import Shared
 
 
-def serve_plan(plan: Plan, path: Path, source: str, wishes: Wishes, port: int) -> None:
+def serve_plan(plan: Plan, path: Path, source: str, wishes: Wishes, port: int,
+               language: str) -> None:
     """
     Serve the page of a plan on this machine alone.
 
     :param path: where the plan is saved, and beside it what belongs to it.
     :param source: what the plan was made of.
+    :param language: of a browser that asks for none in its address.
     :raises InvalidValueError: if NiceGUI is not installed, or the port is in use.
     """
     with _nicegui():
@@ -41,15 +43,16 @@ def serve_plan(plan: Plan, path: Path, source: str, wishes: Wishes, port: int) -
         from mnm_ros.page.plan_page import PlanPage
     shared = Shared(Draft(plan, edits.edited), str(path),
                     lambda now, _: written(now, path, source, wishes),
-                    lambda now: [*forecast(now, wishes)], findings)
-    _serve(lambda: PlanPage(shared), shared, port)
+                    lambda now, language: [*forecast(now, wishes, language)], findings)
+    _serve(lambda: PlanPage(shared, language), shared, port)
 
 
-def serve_places(made: MadePlaces, port: int) -> None:
+def serve_places(made: MadePlaces, port: int, language: str) -> None:
     """
     Serve the page of a place graph on this machine alone.
 
     :param made: the graph, which may have names that its file lacks.
+    :param language: of a browser that asks for none in its address.
     :raises InvalidValueError: if NiceGUI is not installed, or the port is in use.
     """
     with _nicegui():
@@ -59,9 +62,10 @@ def serve_places(made: MadePlaces, port: int) -> None:
     draft = Draft(made.graph, partial(place_edits.edited, rules))
     draft.saved = made.in_file
     shared = Shared(draft, str(made.graph.path),
-                    partial(saved, rules), lambda now: [*graph_forecast(now)],
+                    partial(saved, rules),
+                    lambda now, language: [*graph_forecast(now, language)],
                     partial(place_findings, rules))
-    _serve(lambda: PlacePage(shared, rules), shared, port)
+    _serve(lambda: PlacePage(shared, rules, language), shared, port)
 
 
 @contextmanager

@@ -7,14 +7,15 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from mnm_ros.language import LANGUAGES, moment, phrase, phrase_or, section
+from mnm_ros.language import moment, phrase, phrase_or, section
 from mnm_ros.page.control_panel import ControlPanel
 from mnm_ros.page.looking_back import PastView
 from mnm_ros.page.page_parts import (
+    asked_language,
     box,
     card,
     Connection,
-    set_language,
+    language_links,
     Shown,
     StateMap,
     STYLE,
@@ -45,9 +46,7 @@ class Page:
 
     def __init__(self, shared: SharedLayers, language: str) -> None:
         self._shared = shared
-        asked = ui.context.client.request.query_params.get('language')
-        self._language = asked if asked in LANGUAGES else language
-        set_language(ui.context.client, self._language)
+        self._language = asked_language(language)
         # A browser without an address is one of a test.
         self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._then: PastView | None = None    # None for now
@@ -103,10 +102,7 @@ class Page:
         with ui.element('header').classes('head'):
             title(where(self._shared.of, self._language))
             self._shown.text('phase', 'chip')
-            for each in LANGUAGES:
-                if each != self._language:
-                    ui.link(phrase('page.language', each), f'?language={each}').props(
-                        f'lang={each} hreflang={each}').classes('language')
+            language_links(self._language)
             ThemeButton(self._word('theme'))
             self._controls.build_bar()
             with box('past-bar').props('role=status') as self._past_bar:

@@ -9,9 +9,9 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.language import ENGLISH
+from mnm_ros.language import ENGLISH, LANGUAGES, phrase
 from mnm_ros.view.scene import KINDS
-from nicegui import Client, ui
+from nicegui import ui
 from nicegui.element import Element
 
 STYLE = Path(__file__).with_name('page.css').read_text(encoding='utf-8') + ''.join(
@@ -96,7 +96,7 @@ class ThemeButton:
         self._button.props(f'icon={_THEMES[self._dark.value][0]}')
 
 
-class _Worded(Element):
+class Worded(Element):
     """A component that takes its words from the table."""
 
     def __init__(self, **words: object) -> None:
@@ -104,18 +104,37 @@ class _Worded(Element):
         self._props.update(words)
 
 
-class StateMap(_Worded, component='state_map.js'):    # type: ignore[call-arg]
+class StateMap(Worded, component='state_map.js'):    # type: ignore[call-arg]
     """The map of states; emits ``pick`` with the id of a state as text, or None."""
 
 
-class Connection(_Worded, component='connection.js'):    # type: ignore[call-arg]
+class Connection(Worded, component='connection.js'):    # type: ignore[call-arg]
     """Says that the server is silent; its method ``beat`` says that it is not."""
 
 
-class TimeSlider(_Worded, component='time_slider.js'):    # type: ignore[call-arg]
+class TimeSlider(Worded, component='time_slider.js'):    # type: ignore[call-arg]
     """Emits ``slide`` with the number of a moment, or None for its right end."""
 
-def set_language(client: Client, language: str) -> None:
-    """Let a page say its language, and have the texts of NiceGUI in it, unlike other pages."""
+
+def asked_language(otherwise: str) -> str:
+    """
+    Return the language that a browser asks for in its address, and let the page say it.
+
+    The texts of NiceGUI are in that language then, unlike those of other pages.
+
+    :param otherwise: of a browser that asks for none.
+    """
+    client = ui.context.client
+    asked = client.request.query_params.get('language')
+    language: str = asked if asked in LANGUAGES else otherwise
     client.page = copy(client.page)
     client.page.language = 'en-US' if language == ENGLISH else language
+    return language
+
+
+def language_links(language: str) -> None:
+    """Link to the same page in each other language."""
+    for each in LANGUAGES:
+        if each != language:
+            ui.link(phrase('page.language', each), f'?language={each}').props(
+                f'lang={each} hreflang={each}').classes('language')

@@ -50,49 +50,49 @@ def _moved(graph: PlaceGraph, number: Any, first: Any, last: Any) -> list[float]
 class PlacePage(EditPage[PlaceGraph]):
     """The page of a place graph in one browser."""
 
-    tools: ClassVar = {
-        'place': ('Move', 'Drag a place to move it; click one to choose it.'),
-        'add': ('Add', 'Click on free floor to add a place, joined to its neighbours.'),
-        'join': ('Join', 'Drag from one place to another to join them by an edge.'),
-        'erase': ('Remove', 'Click a place or an edge to remove it.')}
+    tools: ClassVar = ('place', 'add', 'join', 'erase')
 
-    def __init__(self, shared: Shared[PlaceGraph], rules: PlaceRules) -> None:
+    def __init__(self, shared: Shared[PlaceGraph], rules: PlaceRules, language: str) -> None:
         self._rules = rules
         self._box = picture.box(rules.plan)
         self._chosen: int | None = None
-        super().__init__(shared)
+        super().__init__(shared, language)
 
     def _controls(self) -> None:
         with box('control'):
-            self._one_way = ui.checkbox('join in one direction only').props('dense')
+            self._one_way = ui.checkbox(self._word('one_way')).props('dense')
         with box('control'):
             self._draft_buttons()
 
     def _cards(self) -> None:
         """Build the fields that do without a mouse what the tools do with one."""
-        with card('place-card', 'Place'):
+        with card('place-card', self._word('place_card')):
             with box('control'):
-                self._place = ui.select({}, label='place', with_input=True, on_change=(
+                self._place = ui.select({}, label=self._word('place'), with_input=True, on_change=(
                     lambda event: self._choose(event.value))).props(
                     'dense outlined').classes('select place-select')
-                button('Home', 'home', lambda: self._edit_chosen('home'))
-                button('Remove', 'remove', lambda: self._edit_chosen('remove'))
+                button(self._word('home'), 'home', lambda: self._edit_chosen('home'))
+                button(self._word('remove'), 'remove', lambda: self._edit_chosen('remove'))
             with box('control'):
-                self._name = ui.input('name').props('dense outlined').classes(
+                self._name = ui.input(self._word('name')).props('dense outlined').classes(
                     'select name-field').on('keydown.enter', self._rename)
-                button('Rename', 'rename', self._rename)
+                button(self._word('rename'), 'rename', self._rename)
             with box('control'):
-                self._x, self._y = (ui.number(f'{axis}, m', step=0.1, format='%.3f').props(
+                self._x, self._y = (ui.number(
+                    self._word('coordinate', axis=axis), step=0.1, format='%.3f').props(
                     'dense outlined').classes(f'select {axis}-input') for axis in 'xy')
-                button('Move', 'move', lambda: self._edit_chosen('move', to=self._at()))
-                button('Add', 'add', lambda: self._edit({'edit': 'add', 'at': self._at()}))
+                button(self._word('move'), 'move', lambda: self._edit_chosen(
+                    'move', to=self._at()))
+                button(self._word('add'), 'add', lambda: self._edit({
+                    'edit': 'add', 'at': self._at()}))
             with box('control'):
-                self._other = ui.select({}, label='other place', with_input=True).props(
+                self._other = ui.select(
+                    {}, label=self._word('other_place'), with_input=True).props(
                     'dense outlined').classes('select other-select')
-                button('Join', 'join', lambda: self._edit({
+                button(self._word('join'), 'join', lambda: self._edit({
                     'edit': 'join', 'start': self._chosen, 'end': self._other.value,
                     'one_way': self._one_way.value}))
-                button('Cut', 'cut', lambda: self._edit({
+                button(self._word('cut'), 'cut', lambda: self._edit({
                     'edit': 'cut', 'start': self._chosen, 'end': self._other.value}))
 
     def _at(self) -> list[float | None]:
@@ -139,11 +139,12 @@ class PlacePage(EditPage[PlaceGraph]):
 
     def _show(self, now: PlaceGraph) -> None:
         wrong = self._shared.findings(now)
-        self._draw({**picture.graph_layers(self._rules.plan, now, wrong, True), 'box': self._box})
+        self._draw({**picture.graph_layers(self._rules.plan, now, wrong, True, self._language),
+                    'box': self._box})
         names = {number: now.name(number) for number in now.places}
         for select in (self._place, self._other):
             if select.options != names:
                 select.set_options(names, value=select.value if select.value in names else None)
         self._choose(self._chosen)
-        self._say(f'{len(now.places)} places, {len(now.joined)} ways between them; home is '
-                  f'{now.name(now.home)}', wrong)
+        self._say(self._word('graph', count=len(now.places), ways=len(now.joined),
+                             home=now.name(now.home)), wrong)

@@ -19,12 +19,13 @@ const REACH = 14;    // pixels of the screen, within which a place or an edge is
 const STILL = 4;     // the same, of a click that is no drag
 
 export default {
+  props: ["words"],
   template: `<div class="map-frame plan-map placed">
-    <svg ref="svg" role="img" aria-label="floor plan" tabindex="0"></svg>
+    <svg ref="svg" role="img" :aria-label="words.map" tabindex="0"></svg>
     <div class="zoom">
-      <button @click="zoom(0.7)" aria-label="nearer">+</button>
-      <button @click="zoom(1.43)" aria-label="farther">&minus;</button>
-      <button @click="fit" aria-label="show everything">&#x2922;</button>
+      <button @click="zoom(0.7)" :aria-label="words.nearer">+</button>
+      <button @click="zoom(1.43)" :aria-label="words.farther">&minus;</button>
+      <button @click="fit" :aria-label="words.everything">&#x2922;</button>
     </div></div>`,
   mounted() {
     this.tool = "move";

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from mnm_ros.language import section
 from mnm_ros.page.edit_page import EditPage
 from mnm_ros.page.page_parts import box, button, card
 from mnm_ros.plan import picture
@@ -50,29 +51,23 @@ def _apart(first: Any, last: Any) -> list[float] | None:
 class PlanPage(EditPage[Plan]):
     """The page of a plan with cells in one browser."""
 
-    tools: ClassVar = {
-        'move': ('Move the grid', 'Drag the cells to where they fit.'),
-        'home': ('Home', 'Press where home is, and drag to where the robot looks there.'),
-        'room': ('Room', 'Type a name, then click into the room.'),
-        'door': ('Door', 'Type a name, then click at both ends of the door, on its walls.'),
-        'keep_out': ('Keep-out', 'Type a name, then click at each corner, and at the first one '
-                     'again (or Enter).')}
+    tools: ClassVar = ('move', 'home', 'room', 'door', 'keep_out')
 
     def _controls(self) -> None:
-        self._name = ui.input('name').props('dense outlined').classes('name-input')
+        self._name = ui.input(self._word('name')).props('dense outlined').classes('name-input')
         with box('control'):
-            self._cell = ui.number('cell, m', step=0.05, format='%.3g').props(
+            self._cell = ui.number(self._word('cell'), step=0.05, format='%.3g').props(
                 'dense outlined').classes('cell-input')
-            self._degrees = ui.number('turned, degrees', step=1, format='%.4g').props(
+            self._degrees = ui.number(self._word('turned'), step=1, format='%.4g').props(
                 'dense outlined').classes('degrees-input')
-            button('Set', 'grid', lambda: self._edit({
+            button(self._word('set'), 'grid', lambda: self._edit({
                 'edit': 'grid', 'cell': self._cell.value, 'degrees': self._degrees.value}))
         with box('control'):
-            button('Best fit', 'fit', lambda: self._edit({'edit': 'fit', 'turned': True}))
+            button(self._word('fit'), 'fit', lambda: self._edit({'edit': 'fit', 'turned': True}))
             self._draft_buttons()
 
     def _cards(self) -> None:
-        with card('things-card', 'Rooms, doors and keep-outs'):
+        with card('things-card', self._word('things')):
             self._things = box('things')
 
     def _drawn(self, drawn: object) -> None:
@@ -85,22 +80,24 @@ class PlanPage(EditPage[Plan]):
 
     def _show(self, now: Plan) -> None:
         wrong = self._shared.findings(now)
-        self._draw({**picture.layers(now, wrong), 'box': picture.box(now)})
+        self._draw({**picture.layers(now, wrong, self._language), 'box': picture.box(now)})
         self._cell.set_value(now.grid.cell_size)
         self._degrees.set_value(round(math.degrees(now.grid.yaw), 3))
-        self._say(f'{len(now.reached)} places within reach of home', wrong)
+        self._say(self._word('reached', count=len(now.reached)), wrong)
         self._list(now)
 
     def _list(self, plan: Plan) -> None:
         """List what has a name, to be renamed as the input says, or removed."""
         self._things.clear()
+        kinds = section('things', self._language)
         with self._things:
             for what in THINGS:
                 for name in getattr(plan, what):
                     edit = {'what': what, 'name': name}
                     with box('control thing'):
-                        ui.label(f'{name} ({what[:-1].replace("_", "-")})').classes('result')
-                        button('Rename', 'rename', lambda edit=edit: self._named({
+                        ui.label(self._word('thing', name=name, kind=kinds[what])).classes(
+                            'result')
+                        button(self._word('rename'), 'rename', lambda edit=edit: self._named({
                             **edit, 'edit': 'rename', 'to': self._name.value}))
-                        button('Remove', 'remove', lambda edit=edit: self._edit({
+                        button(self._word('remove'), 'remove', lambda edit=edit: self._edit({
                             **edit, 'edit': 'remove'}))

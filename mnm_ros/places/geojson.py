@@ -24,6 +24,7 @@ from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.progress.json_values import load
 from mnm_ros.files import read_regular
+from mnm_ros.language import FilePhraseError, Phrase
 from mnm_ros.located_yaml import MOST_BYTES
 from mnm_ros.places.place_graph import check_size, Edge, EdgeId, Place, PlaceGraph
 from mnm_ros.robot_description import FARTHEST
@@ -207,8 +208,7 @@ def edited_geojson(graph: PlaceGraph, before: PlaceGraph) -> str:
     :raises FileError: if the file holds another one, or cannot be read.
     """
     if replace(read_geojson(graph.path), remarks=()) != replace(before, remarks=()):
-        raise FileError(f'{graph.path}: found other places or edges than were read or saved, '
-                        'expected the same: another program has edited the file')
+        raise FilePhraseError(Phrase.of('objections.other_graph', file=str(graph.path)))
     collection = dict(_collection(graph.path))
     kept: list[Mapping[str, Any]] = []
     nodes, lines, there = {**graph.places}, _by_ends(graph), _by_ends(before)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.declaration import Declaration, listed
+from mnm_ros.language import few, Text
 from mnm_ros.places.floors import apart, floors
 from mnm_ros.robot_description import MAX_NAME, MAX_STATES, RobotDescription
 import numpy as np
@@ -340,9 +341,9 @@ class PlaceGraph:
         """Return what people call a place: its name, or its number."""
         return self.places[place].name or str(place)
 
-    def names(self, places: Iterable[int]) -> str:
+    def names(self, places: Iterable[int]) -> Text:
         """Return what people call places, the first few of them by name."""
-        return _listed([self.name(place) for place in sorted(places)])
+        return few([self.name(place) for place in sorted(places)], _NAMED)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

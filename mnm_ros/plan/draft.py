@@ -16,9 +16,8 @@ from typing import Any, Generic, TypeVar
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.occupancy import Point
-from mnm_ros.plan.plan_file import is_name, NAME
-
-_POINT = 'a point, [x, y] in m'
+from mnm_ros.language import Phrase, PhraseError, said_by, Text
+from mnm_ros.plan.plan_file import is_name
 
 _T = TypeVar('_T')
 
@@ -36,7 +35,7 @@ class Draft(Generic[_T]):
 
     now: _T
     edited: Callable[[_T, object], _T]
-    said: str = ''
+    said: Text = ''
     saved: _T = field(init=False)
     _before: list[_T] = field(default_factory=list)
 
@@ -48,7 +47,7 @@ class Draft(Generic[_T]):
         try:
             after = self.edited(self.now, edit)
         except InvalidValueError as error:
-            self.said = str(error)
+            self.said = said_by(error)
             return False
         self._before.append(self.now)
         self.now, self.said = after, ''
@@ -72,42 +71,51 @@ class Edit:
             what was expected.
         """
         if not isinstance(given, Mapping) or not isinstance(given.get('edit'), str):
-            raise InvalidValueError(
-                f"{shown(given)} is no edit, expected an object with a key 'edit'")
+            raise PhraseError(Phrase.of('objections.no_edit', value=shown(given)))
         self.given: Mapping[str, Any] = given
         self.kind: str = given['edit']
         if self.kind not in kinds:
-            raise InvalidValueError(
-                f"edit is '{self.kind}', expected one of {', '.join(kinds)}")
+            raise PhraseError(Phrase.of(
+                'objections.no_kind', kind=self.kind, kinds=', '.join(kinds)))
 
     def __contains__(self, key: str) -> bool:
         """Whether a key has a value."""
         return self.given.get(key) is not None
 
-    def wrong(self, key: str, expected: str) -> InvalidValueError:
-        """Return the error that says what was found, and what was expected."""
-        return InvalidValueError(f"edit '{self.kind}': '{key}' is {shown(self.given.get(key))}, "
-                                 f'expected {expected}')
+    def refused(self, name: str, /, **fields: object) -> PhraseError:
+        """Return the error of a name; its phrase has what kind of edit is refused, too."""
+        return PhraseError(Phrase.of(
+            f'objections.{name}', edit=Phrase.of(f'edits.{self.kind}'), **fields))
 
-    def number(self, key: str, what: str, low: float, high: float) -> float:
+    def wrong(self, key: str, expected: str, /, **limits: object) -> PhraseError:
+        """
+        Return the error that says what was found, and what was expected.
+
+        :param expected: the name of a phrase, ``limits`` its fields.
+        """
+        return self.refused(
+            'value', key=Phrase.of(f'edit_keys.{key}'), value=_found(self.given.get(key)),
+            expected=Phrase.of(f'expected.{expected}', **limits))
+
+    def number(self, key: str, expected: str, low: float, high: float) -> float:
         """Return a number within limits."""
         value: Any = self.given.get(key)
         if type(value) not in (int, float) or not low <= value <= high:
-            raise self.wrong(key, f'{what}, from {low:g} to {high:g}')
+            raise self.wrong(key, expected, low=low, high=high)
         return float(value)
 
     def truth(self, key: str) -> bool:
         """Return true or false, which is what a missing one means."""
         value = self.given.get(key, False)
         if type(value) is not bool:
-            raise self.wrong(key, 'true or false')
+            raise self.wrong(key, 'truth')
         return value
 
     def point(self, key: str) -> Point:
         """Return a point in m."""
-        return self.points(key, _POINT, 1, 1, [self.given.get(key)])[0]
+        return self.points(key, 'point', 1, 1, [self.given.get(key)])[0]
 
-    def points(self, key: str, what: str, least: int, most: int,
+    def points(self, key: str, expected: str, least: int, most: int,
                values: object = None) -> tuple[Point, ...]:
         """Return a list of points in m of a length within limits."""
         found = self.given.get(key) if values is None else values
@@ -115,15 +123,22 @@ class Edit:
                 isinstance(each, list) and len(each) == 2 and all(
                     type(at) in (int, float) and abs(at) <= FARTHEST for at in each)
                 for each in found):
-            raise self.wrong(key, what)
+            raise self.wrong(key, expected)
         return tuple((float(x), float(y)) for x, y in found)
 
     def name(self, key: str) -> str:
-        """Return a name, see ``NAME``."""
+        """Return a name, see ``is_name``."""
         value = self.given.get(key)
         if not isinstance(value, str) or not is_name(value):
-            raise self.wrong(key, NAME)
+            raise self.wrong(key, 'name')
         return value.strip()
+
+
+def _found(value: object) -> object:
+    """Return a value as a phrase has it, which writes numbers as the language does."""
+    if value is None:
+        return Phrase.of('expected.nothing')
+    return value if type(value) in (int, float) else shown(value)
 
 
 def shown(value: object) -> str:

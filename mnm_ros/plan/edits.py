@@ -27,6 +27,7 @@ from typing import Any
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import Pose, wrapped
+from mnm_ros.language import Phrase
 from mnm_ros.plan import grid_fit
 from mnm_ros.plan.draft import Edit
 from mnm_ros.plan.floor_plan import Plan
@@ -55,9 +56,9 @@ def _grid(plan: Plan, edit: Edit) -> Plan:
     cell, yaw = grid.cell_size, grid.yaw
     if 'cell' in edit:
         least = max(0.01, 2 * plan.ways_radius)
-        cell = edit.number('cell', 'the side of a cell in m', least, 100)
+        cell = edit.number('cell', 'cell', least, 100)
     if 'degrees' in edit:
-        yaw = wrapped(math.radians(edit.number('degrees', 'an angle in degrees', -360, 360)))
+        yaw = wrapped(math.radians(edit.number('degrees', 'angle', -360, 360)))
     centre = plan.home[:2] if plan.home_cell is None else grid.centre(plan.home_cell)
     return _with_grid(plan, grid_fit.over(plan.map, centre, cell, yaw))
 
@@ -81,7 +82,7 @@ def _with_grid(plan: Plan, grid: Grid) -> Plan:
 def _home(plan: Plan, edit: Edit) -> Plan:
     x, y = edit.point('at')
     yaw = plan.home.yaw if 'degrees' not in edit else wrapped(math.radians(
-        edit.number('degrees', 'an angle in degrees', -360, 360)))
+        edit.number('degrees', 'angle', -360, 360)))
     return _with_grid_again(replace(plan, home=Pose(round(x, 3), round(y, 3), round(yaw, 5))))
 
 
@@ -89,24 +90,23 @@ def _room(plan: Plan, edit: Edit) -> Plan:
     name, at = edit.name('name'), edit.point('at')
     label = label_at(plan.map, plan.room_labels, at)
     if not label:
-        raise edit.wrong('at', 'a place that is free on the map')
+        raise edit.wrong('at', 'free_place')
     rooms = {each: point for each, point in plan.rooms.items()
              if label_at(plan.map, plan.room_labels, point) != label}
     if name in rooms:
-        raise edit.wrong('name', 'a name that no other room has')
+        raise edit.wrong('name', 'room_name')
     return replace(plan, rooms={**rooms, name: at})
 
 
 def _door(plan: Plan, edit: Edit) -> Plan:
-    start, end = edit.points('line', 'a line, [[x, y], [x, y]] in m', 2, 2)
+    start, end = edit.points('line', 'line', 2, 2)
     if start == end:
-        raise edit.wrong('line', 'a line between two different points')
+        raise edit.wrong('line', 'two_points')
     return replace(plan, doors={**plan.doors, edit.name('name'): (start, end)})
 
 
 def _keep_out(plan: Plan, edit: Edit) -> Plan:
-    polygon = edit.points('polygon', 'a polygon of 3 points or more, [[x, y], ...] in m', 3,
-                          _MOST_POINTS)
+    polygon = edit.points('polygon', 'polygon', 3, _MOST_POINTS)
     return _with_grid_again(replace(
         plan, keep_outs={**plan.keep_outs, edit.name('name'): polygon}))
 
@@ -123,7 +123,7 @@ def _rename(plan: Plan, edit: Edit) -> Plan:
     what, found, name = _thing(plan, edit)
     new = edit.name('to')
     if new in found and new != name:
-        raise edit.wrong('to', f'a name that none of the {what} has')
+        raise edit.wrong('to', 'other_name', things=Phrase.of(f'thing_names.{what}'))
     return _with_things(plan, what, {
         new if each == name else each: thing for each, thing in found.items()})
 
@@ -139,10 +139,11 @@ def _thing(plan: Plan, edit: Edit) -> tuple[str, dict[str, Any], str]:
     """Return what kind of thing is meant, those there are, and the name of one."""
     what, name = edit.given.get('what'), edit.given.get('name')
     if not isinstance(what, str) or what not in THINGS:
-        raise edit.wrong('what', f'one of {", ".join(THINGS)}')
+        raise edit.wrong('what', 'things', things=', '.join(THINGS))
     found: dict[str, Any] = dict(getattr(plan, what))
     if not isinstance(name, str) or name not in found:
-        raise edit.wrong('name', f'one of the {what}: {", ".join(found) or "there are none"}')
+        raise edit.wrong('name', 'one_of', things=Phrase.of(f'thing_names.{what}'),
+                         names=tuple(found) or Phrase.of('expected.no_things'))
     return what, found, name
 
 

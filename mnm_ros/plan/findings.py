@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 import math
 
-from mnm_ros.core.model.declaration import listed
 from mnm_ros.driving.occupancy import Map, Point
+from mnm_ros.language import ENGLISH, few, Phrase, Text, text_in
 from mnm_ros.plan.floor_plan import bounds, covered, crossing, passable, Plan
 from mnm_ros.plan.rooms import is_free, label_at, middle, sides
 import numpy as np
@@ -31,9 +31,14 @@ class Finding:
     :ivar place: in m.
     """
 
-    text: str
+    said: Phrase
     place: Point
     fatal: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return what is wrong in English."""
+        return text_in(ENGLISH, self.said)
 
 
 def findings(plan: Plan) -> list[Finding]:
@@ -43,23 +48,23 @@ def findings(plan: Plan) -> list[Finding]:
 
 def _home(plan: Plan) -> Iterator[Finding]:
     here = plan.home[:2]
-    where = f'home ({plan.place(here)})'
+    home = Phrase.of('findings.home', at=at_place(plan, here))
     cell = plan.home_cell
     if cell is None:
-        yield Finding(f'{where} is outside of the grid', here, True)
+        yield Finding(Phrase.of('findings.outside_grid', home=home), here, True)
     elif not bool(plan.map.is_free([here], [here], 0.0)[0]):
-        yield Finding(f'{where} is in a wall, or in what is unknown', here, True)
+        yield Finding(Phrase.of('findings.in_wall', home=home), here, True)
     elif not bool(plan.driven_map.is_free([here], [here], 0.0)[0]):
-        yield Finding(f'{where} is in a keep-out', here, True)
+        yield Finding(Phrase.of('findings.in_keep_out', home=home), here, True)
     elif not bool(plan.driven_map.is_free([here], [here], plan.ways_radius)[0]):
-        yield Finding(f'{where} is nearer to a wall or a keep-out than {plan.ways_radius:g} m, '
-                      'the radius of the robot and its clearance', here, True)
+        yield Finding(Phrase.of('findings.near_wall', home=home, radius=plan.ways_radius),
+                      here, True)
     elif cell not in plan.reached:
-        yield Finding(f'{where}: the centre of its cell ({plan.place(plan.grid.centre(cell))}) is '
-                      'not free, move the grid or home', here, True)
+        yield Finding(Phrase.of('findings.cell_not_free', home=home, centre=at_place(
+            plan, plan.grid.centre(cell))), here, True)
     elif not bool(plan.driven_map.is_free(
             [here], [plan.grid.centre(cell)], plan.ways_radius)[0]):
-        yield Finding(f'{where}: a wall is between it and the centre of its cell', here, True)
+        yield Finding(Phrase.of('findings.wall_between', home=home), here, True)
 
 
 def _keep_outs(plan: Plan) -> Iterator[Finding]:
@@ -69,11 +74,12 @@ def _keep_outs(plan: Plan) -> Iterator[Finding]:
         (left, low), (right, high) = bounds(polygon)
         place = (left + right) / 2, (low + high) / 2
         within = covered(plan.map, polygon)
-        what = f"keep-out '{name}' ({plan.place(place)})"
+        what = {'keep_out': Phrase.of('findings.keep_out', name=name),
+                'at': at_place(plan, place)}
         if not within.any():
-            yield Finding(f'{what} is outside of the map', place)
+            yield Finding(Phrase.of('findings.outside_map', **what), place)
         elif not (within & free).any():
-            yield Finding(f'{what} is where nothing is free anyway', place)
+            yield Finding(Phrase.of('findings.without_effect', **what), place)
     closed = plan.kept_out & free
     if closed.any():
         yield from _entered(plan)
@@ -92,25 +98,24 @@ def _entered(plan: Plan) -> Iterator[Finding]:
         return
     starts, ends = (np.array([plan.grid.centre(edge[side]) for edge in used]) for side in (0, 1))
     margin = max(1, math.ceil((plan.grid.cell_size + plan.robot_radius) / plan.map.resolution))
-    for name, within in keep_outs_of(plan).items():
+    for keep_out, within in keep_outs_of(plan).items():
         alone = padded(plan.map, within, margin)
         near = ~alone.is_free(starts, ends, plan.robot_radius + BESIDE)
         if near.any():
             beside = [used[index] for index in np.flatnonzero(near)]
             rows, columns = np.argwhere(within).mean(axis=0)
             (x, y), = plan.map.points([(columns + 0.5, rows + 0.5)]).tolist()
-            yield Finding(
-                f'{name} ({plan.place((x, y))}) can still be entered: by {_named(plan, beside)} '
-                f'the robot passes less than {BESIDE:g} m beside it; give it more clearance, or '
-                'make it larger', (x, y))
+            yield Finding(Phrase.of(
+                'findings.entered', keep_out=keep_out, at=at_place(plan, (x, y)),
+                ways=_named(plan, beside), beside=BESIDE), (x, y))
 
 
-def keep_outs_of(plan: Plan) -> dict[str, NDArray[np.bool_]]:
+def keep_outs_of(plan: Plan) -> dict[Phrase, NDArray[np.bool_]]:
     """Return the pixels of each keep-out, by the words that name the keep-out."""
-    found = {f"keep-out '{name}'": covered(plan.map, polygon)
+    found = {Phrase.of('findings.keep_out', name=name): covered(plan.map, polygon)
              for name, polygon in plan.keep_outs.items()}
     if plan.masked is not None:
-        found['the keep-out of the mask'] = plan.masked
+        found[Phrase.of('findings.of_mask')] = plan.masked
     return found
 
 
@@ -122,27 +127,38 @@ def padded(map_: Map, within: NDArray[np.bool_], margin: int) -> Map:
                    origin=map_.origin._replace(x=x, y=y))
 
 
-def _named(plan: Plan, edges: Sequence[tuple[int, int]]) -> str:
+def _named(plan: Plan, edges: Sequence[tuple[int, int]]) -> Text:
     names = [f'{plan.cell_names[here]} - {plan.cell_names[there]}' for here, there in edges]
-    return listed(names, _SHOWN)
+    return few(names, _SHOWN)
+
+
+def at_point(point: Point) -> Phrase:
+    """Return the coordinates of a point, for people."""
+    x, y = point
+    return Phrase.of('findings.at', x=x, y=y)
+
+
+def at_place(plan: Plan, point: Point) -> Phrase:
+    """Return where a point is, with its room, for people."""
+    (x, y), room = point, plan.room_at(point)
+    return Phrase.of('findings.at_room', x=x, y=y, room=room) if room else at_point(point)
 
 
 def _doors(plan: Plan) -> Iterator[Finding]:
     ways = plan.ways
-    for kind, name, line in (*(('door', *each) for each in plan.doors.items()),
-                             *(('opening', *each) for each in plan.openings.items())):
+    for kind, name, line in (*(('doors', *each) for each in plan.doors.items()),
+                             *(('openings', *each) for each in plan.openings.items())):
         (x, y), (to_x, to_y) = line
         place = (x + to_x) / 2, (y + to_y) / 2
-        what = f"{kind} '{name}' ({place[0]:.2f}, {place[1]:.2f})"
+        said = Phrase.of('findings.line', kind=Phrase.of(f'things.{kind}'), name=name,
+                         at=at_point(place))
         width = math.dist(*line)
         if len({0, *sides(plan.map, plan.room_labels, line)}) < 3:
-            yield Finding(f'{what} does not divide two rooms: a line from wall to wall was '
-                          'expected', place)
+            yield Finding(Phrase.of('findings.divides_none', line=said), place)
         elif width < 2 * plan.robot_radius:
-            yield Finding(f'{what} is {width:.2f} m wide, too narrow for the robot', place)
+            yield Finding(Phrase.of('findings.too_narrow', line=said, width=width), place)
         elif not any(passable(ways, edge) for edge in crossing(plan.grid, line)):
-            yield Finding(f'{what} is cut: no way between cells leads through it; another origin, '
-                          'rotation or size of cells may', place)
+            yield Finding(Phrase.of('findings.line_cut', line=said), place)
 
 
 def _rooms(plan: Plan) -> Iterator[Finding]:
@@ -151,11 +167,11 @@ def _rooms(plan: Plan) -> Iterator[Finding]:
     for name, point in plan.rooms.items():
         label = label_at(plan.map, labels, point)
         if not label:
-            yield Finding(f"the point of room '{name}' ({point[0]:.2f}, {point[1]:.2f}) is in a "
-                          'wall, or in what is unknown', point)
+            yield Finding(Phrase.of('findings.room_in_wall', name=name, at=at_point(point)),
+                          point)
         elif names[label] != name:
-            yield Finding(f"rooms '{names[label]}' and '{name}' are one ({plan.place(point)}): no "
-                          'door is between them', point)
+            yield Finding(Phrase.of('findings.rooms_are_one', first=names[label], name=name,
+                                    at=at_place(plan, point)), point)
     with_doors = {side for line in plan.lines for side in sides(plan.map, labels, line)}
     home = label_at(plan.map, labels, plan.home[:2])
     cells = {label_at(plan.map, labels, plan.grid.centre(cell)) for cell in plan.reached}
@@ -164,8 +180,8 @@ def _rooms(plan: Plan) -> Iterator[Finding]:
         if label in cells or label == home or (label not in of and areas[label] < _LEAST_ROOM):
             continue
         place = middle(plan.map, labels, label)
-        what = f"room '{of[label]}'" if label in of else 'a room without a name'
-        where = f'({place[0]:.2f}, {place[1]:.2f}), {areas[label]:.1f} m^2,'
-        yield Finding(f'{what} {where} has no door: nothing leads there'
-                      if label not in with_doors else
-                      f'{what} {where} cannot be reached from home', place)
+        room = (Phrase.of('findings.room', name=of[label]) if label in of
+                else Phrase.of('findings.nameless'))
+        how = 'out_of_reach' if label in with_doors else 'no_door'
+        yield Finding(Phrase.of(f'findings.{how}', room=room, at=at_point(place),
+                                area=float(areas[label])), place)

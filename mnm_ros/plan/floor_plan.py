@@ -133,12 +133,6 @@ class Plan:
                 found[cell] = by_number(self.grid, cell)
         return {**found, **self.names}
 
-    def place(self, point: Point) -> str:
-        """Return where a point is, for people."""
-        x, y = point
-        room = self.room_at(point)
-        return f'{x:.2f}, {y:.2f}' + (f' in {room}' if room else '')
-
     def through(self, door: str) -> list[Edge]:
         """Return the moves between neighbouring cells whose straight way crosses a door."""
         return crossing(self.grid, self.doors[door])

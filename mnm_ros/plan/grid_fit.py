@@ -17,6 +17,7 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import centres, Grid, Ways
 from mnm_ros.driving.occupancy import blocks, Map
 from mnm_ros.driving.pose import Pose, wrapped
+from mnm_ros.language import Phrase, PhraseError
 from mnm_ros.plan.floor_plan import corners, crossing, moves_to, passable
 from mnm_ros.plan.home import HALF_PIXEL
 from mnm_ros.plan.rooms import depth_of, is_free, Line
@@ -103,9 +104,8 @@ def best_fit(map_: Map, wish: Wish, doors: Sequence[Line], sizes: Iterable[float
     if refusal and not found:
         raise refusal
     if not found:
-        raise InvalidValueError(
-            f'home, {wish.home.x:g}, {wish.home.y:g}, is in no free cell of any grid, expected a '
-            f'place with {wish.radius:g} m around it that are free on the map')
+        raise PhraseError(Phrase.of('objections.home_in_no_cell', x=wish.home.x, y=wish.home.y,
+                                    radius=wish.radius))
     fewest = min(len(fit.cut) for fit in found)
     areas = [covered_area(map_, fit) if len(fit.cut) == fewest else 0.0 for fit in found]
     return next(fit for fit, area in zip(found, areas) if area >= _ENOUGH * max(areas))
@@ -242,13 +242,13 @@ def _checked(grid: Grid) -> Grid:
     return grid
 
 
-class _TooManyCellsError(InvalidValueError):
+class _TooManyCellsError(PhraseError):
     """A grid has more cells than a robot side may have states."""
 
 
 def _too_many(size: float, columns: int, rows: int) -> _TooManyCellsError:
-    return _TooManyCellsError(f'cells of {size:g} m are {columns} x {rows} on this map, expected '
-                              f'at most {MAX_STATES:,}, hence larger ones')
+    return _TooManyCellsError(Phrase.of(
+        'objections.too_many_cells', size=size, columns=columns, rows=rows, most=MAX_STATES))
 
 
 class _Lattice:

@@ -15,6 +15,7 @@ import math
 from mnm_ros.driving.grid import centres
 from mnm_ros.driving.occupancy import OCCUPIED, Point
 from mnm_ros.driving.pose import Pose
+from mnm_ros.language import ENGLISH, phrase, text_in
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.plan.findings import Finding
 from mnm_ros.plan.floor_plan import bounds, corners, Plan
@@ -92,21 +93,23 @@ def box(plan: Plan) -> tuple[float, float, float, float]:
     return left, -high, right - left, high - low
 
 
-def layers(plan: Plan, wrong: Iterable[Finding] = ()) -> dict[str, str]:
+def layers(plan: Plan, wrong: Iterable[Finding] = (),
+           language: str = ENGLISH) -> dict[str, str]:
     """Return the parts of the picture with cells, the lowest first; ``wrong`` is circled."""
     unit = _unit(plan)
     labels = _labels(plan, unit)
     for start, end in _sides(plan):
         labels.line(start, end, plan.grid.cell_size / 8)
     # Their labels come before those of cells.
-    things = [*_things(plan, labels, unit, _home(plan.home, labels, plan.robot_radius, unit))]
+    things = [*_things(plan, labels, unit, _home(
+        plan.home, labels, plan.robot_radius, unit, language))]
     return {name: '\n'.join(lines) for name, lines in (
         ('pixels', (*_tints(plan), *_pixels(plan))), ('cells', _cells(plan, labels)),
-        ('things', things), ('wrong', _wrong(wrong)))}
+        ('things', things), ('wrong', _wrong(wrong, language)))}
 
 
 def graph_layers(plan: Plan, graph: PlaceGraph, wrong: Iterable[Finding] = (),
-                 on_page: bool = False) -> dict[str, str]:
+                 on_page: bool = False, language: str = ENGLISH) -> dict[str, str]:
     """Return the parts of the picture of a place graph, the lowest first; ``wrong`` is circled."""
     unit = _unit(plan, on_page)
     labels = _labels(plan, unit)
@@ -117,8 +120,8 @@ def graph_layers(plan: Plan, graph: PlaceGraph, wrong: Iterable[Finding] = (),
     return {name: '\n'.join(lines) for name, lines in (
         ('pixels', (*_tints(plan), *_pixels(plan))), ('places', drawn),
         ('things', (*_things(plan, labels, unit, _home(
-            home, labels, plan.robot_radius, unit, f' data-place="{graph.home}"')),
-            *_numbers(graph, labels, unit))), ('wrong', _wrong(wrong)))}
+            home, labels, plan.robot_radius, unit, language, f' data-place="{graph.home}"')),
+            *_numbers(graph, labels, unit))), ('wrong', _wrong(wrong, language)))}
 
 
 def ring(plan: Plan, graph: PlaceGraph, number: int | None) -> str:
@@ -345,7 +348,8 @@ def _things(plan: Plan, labels: Labels, unit: float, home: str) -> Iterator[str]
             yield _text('', name, found, _SMALL * unit)
 
 
-def _home(home: Pose, labels: Labels, radius: float, unit: float, data: str = '') -> str:
+def _home(home: Pose, labels: Labels, radius: float, unit: float, language: str,
+          data: str = '') -> str:
     """Return the mark of home, which labels avoid."""
     size = max(radius, 9 * unit)
     x, y, yaw = home
@@ -354,14 +358,14 @@ def _home(home: Pose, labels: Labels, radius: float, unit: float, data: str = ''
         f'{x + far * size * math.cos(yaw + at):.3f},{-y - far * size * math.sin(yaw + at):.3f}'
         for at, far in ((0.0, 1.0), (2.5, 1.0), (math.pi, 0.4), (-2.5, 1.0)))
     return (f'<polygon class="home"{data} points="{points}" style="stroke-width: {size / 9:.4f}">'
-            '<title>home</title></polygon>')
+            f'<title>{escape(phrase("kinds.home", language))}</title></polygon>')
 
 
-def _wrong(wrong: Iterable[Finding]) -> Iterator[str]:
+def _wrong(wrong: Iterable[Finding], language: str) -> Iterator[str]:
     for finding in wrong:
         x, y = finding.place
         yield (f'<circle class="wrong" cx="{x:g}" cy="{-y:g}" r="0.25"><title>'
-               f'{escape(finding.text)}</title></circle>')
+               f'{escape(text_in(language, finding.said))}</title></circle>')
 
 
 def _text(name: str, text: str, at: Point, size: float) -> str:

@@ -25,10 +25,10 @@ from itertools import chain, count
 import math
 import re
 
-from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan.draft import Edit
+from mnm_ros.plan.findings import at_point
 from mnm_ros.plan.place_rules import LEAST_ZONE, PlaceRules
 
 _MOST_ID = 2**32 - 1    # of nav2
@@ -42,11 +42,10 @@ def edited(rules: PlaceRules, graph: PlaceGraph, edit: object) -> PlaceGraph:
     """
     given = Edit(edit, _EDITS)
     after = rules.followed(_EDITS[given.kind](rules, graph, given), graph)
-    for before, now, text in zip(graph.cut_off, after.cut_off, (
-            'no way from home would lead to', 'no way home would lead from')):
+    for before, now, name in zip(graph.cut_off, after.cut_off, (
+            'cut_from_home', 'cut_to_home')):
         if now - before:
-            raise InvalidValueError(f"edit '{given.kind}': {text} {after.names(now - before)}, "
-                                    'expected another way first')
+            raise given.refused(name, places=after.names(now - before))
     return after
 
 
@@ -63,9 +62,8 @@ def _move(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     ends = {end for edge in rules.blocked(after) if number in (edge.start, edge.end)
             for end in (edge.start, edge.end) if end != number}
     if ends:
-        raise InvalidValueError(
-            f"edit 'move': no free straight way leads from ({to[0]:.2f}, {to[1]:.2f}) to "
-            f'{graph.names(ends)}, expected one along each edge of {graph.name(number)}')
+        raise edit.refused('no_way_along', at=at_point(to), places=graph.names(ends),
+                           place=graph.name(number))
     return after
 
 
@@ -74,9 +72,7 @@ def _add(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     _check_point(rules, graph, edit, at)
     beside = rules.neighbours(at, graph)
     if not beside:
-        raise InvalidValueError(
-            f"edit 'add': no free straight way leads from ({at[0]:.2f}, {at[1]:.2f}) to a place "
-            'beside it, expected one: add a place between first')
+        raise edit.refused('no_neighbour', at=at_point(at))
     room = rules.plan.room_at(at) or ''
     number = next(_free_ids(graph))
     after = replace(graph, places={
@@ -88,7 +84,7 @@ def _add(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
 def _rename(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     number, name = _place(graph, edit, 'place'), edit.name('to')
     if any(place.name == name for other, place in graph.places.items() if other != number):
-        raise edit.wrong('to', 'a name that no other place has')
+        raise edit.wrong('to', 'place_name')
     return replace(graph, places={
         **graph.places, number: replace(graph.places[number], name=name)})
 
@@ -108,13 +104,11 @@ def _join(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     new = [ends for ends in ([(start, end)] if one_way else [(start, end), (end, start)])
            if ends not in there]
     if not new and len(kept) == len(graph.edges):
-        raise InvalidValueError(f"edit 'join': {graph.name(start)} and {graph.name(end)} are "
-                                'joined so already, expected two places that are not')
+        raise edit.refused('joined', start=graph.name(start), end=graph.name(end))
     after = _with_edges(graph, kept, new)
     if any({edge.start, edge.end} == {start, end} for edge in rules.blocked(after)):
-        raise InvalidValueError(
-            f"edit 'join': no free straight way leads from {graph.name(start)} to "
-            f'{graph.name(end)}, expected one with {rules.plan.ways_radius:g} m on both sides')
+        raise edit.refused('no_free_way', start=graph.name(start), end=graph.name(end),
+                           radius=rules.plan.ways_radius)
     return after
 
 
@@ -122,16 +116,14 @@ def _cut(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     ends = {*_ends(graph, edit)}
     kept = tuple(edge for edge in graph.edges if {edge.start, edge.end} != ends)
     if len(kept) == len(graph.edges):
-        raise InvalidValueError(
-            f"edit 'cut': no edge joins {graph.names(ends)}, expected two places that one joins")
+        raise edit.refused('no_edge', places=graph.names(ends))
     return _without(graph, graph.places, kept, edit)
 
 
 def _remove(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     number = _place(graph, edit, 'place')
     if number == graph.home:
-        raise InvalidValueError(f"edit 'remove': {graph.name(number)} is home, expected another "
-                                'place: make another one home first')
+        raise edit.refused('is_home', place=graph.name(number))
     return _without(
         graph, {other: place for other, place in graph.places.items() if other != number},
         tuple(edge for edge in graph.edges if number not in (edge.start, edge.end)), edit)
@@ -145,30 +137,27 @@ _EDITS: dict[str, Callable[[PlaceRules, PlaceGraph, Edit], PlaceGraph]] = {
 def _place(graph: PlaceGraph, edit: Edit, key: str) -> int:
     number = edit.given.get(key)
     if type(number) is not int or number not in graph.places:
-        raise edit.wrong(key, 'the number of a place')
+        raise edit.wrong(key, 'place')
     return number
 
 
 def _ends(graph: PlaceGraph, edit: Edit) -> tuple[int, int]:
     start, end = _place(graph, edit, 'start'), _place(graph, edit, 'end')
     if start == end:
-        raise edit.wrong('end', 'another place than the start')
+        raise edit.wrong('end', 'other_place')
     return start, end
 
 
 def _check_point(rules: PlaceRules, graph: PlaceGraph, edit: Edit, at: Point,
                  moved: int | None = None) -> None:
     """Raise InvalidValueError if no place may be at a point, or another place is there."""
-    where = f"edit '{edit.kind}': ({at[0]:.2f}, {at[1]:.2f})"
     if not rules.is_free(at):
-        raise InvalidValueError(f'{where} is not free, expected {rules.plan.ways_radius:g} m of '
-                                'free floor on all sides, the radius of the robot and its '
-                                'clearance')
+        raise edit.refused('not_free', at=at_point(at), radius=rules.plan.ways_radius)
     near = {number for number, place in graph.places.items()
             if number != moved and math.dist(at, (place.x, place.y)) < 2 * LEAST_ZONE}
     if near:
-        raise InvalidValueError(f'{where} is where {graph.names(near)} is, expected at least '
-                                f'{2 * LEAST_ZONE:g} m between places')
+        raise edit.refused(
+            'taken', at=at_point(at), places=graph.names(near), apart=2 * LEAST_ZONE)
 
 
 def _with_edges(graph: PlaceGraph, kept: Sequence[Edge],
@@ -182,7 +171,7 @@ def _without(graph: PlaceGraph, places: Mapping[int, Place], edges: tuple[Edge, 
              edit: Edit) -> PlaceGraph:
     """Return a graph with fewer places and edges; a graph has one edge at least."""
     if not any(edge.start != edge.end for edge in edges):
-        raise InvalidValueError(f"edit '{edit.kind}': no edge would be left, expected one or more")
+        raise edit.refused('no_edge_left')
     return replace(graph, places=places, edges=edges)
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 import math
 
-from mnm_ros.core.model.declaration import listed
 from mnm_ros.driving.occupancy import Map
+from mnm_ros.language import few, Phrase, Text
 from mnm_ros.places.place_graph import PlaceGraph
-from mnm_ros.plan.findings import Finding, keep_outs_of, padded
+from mnm_ros.plan.findings import at_place, Finding, keep_outs_of, padded
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.place_rules import PlaceRules
 from mnm_ros.plan.rooms import Line
@@ -36,11 +36,11 @@ class _KeepOuts:
         self._alone = {name: padded(plan.map, within, margin) for name, within in found.items()}
         self._empty = padded(plan.map, np.zeros_like(plan.kept_out), margin)
 
-    def on(self, way: Line) -> str:
+    def on(self, way: Line) -> Text:
         """Return which keep-outs close a straight way, as the end of a sentence; '' for none."""
         names = [name for name, alone in self._alone.items() if not self._is_free(alone, way)
                  ] if self._alone and self._is_free(self._empty, way) else []
-        return f', because of {listed(names, _NAMED)}' if names else ''
+        return Phrase.of('findings.because', keep_outs=few(names, _NAMED)) if names else ''
 
     def _is_free(self, map_: Map, way: Line) -> bool:
         start, end = way
@@ -54,17 +54,18 @@ def _places(rules: PlaceRules, graph: PlaceGraph, keep_outs: _KeepOuts) -> Itera
         at = place.x, place.y
         if not rules.is_free(at):
             home = number == graph.home
-            yield Finding(f'{"home" if home else graph.name(number)} ({rules.plan.place(at)}) has '
-                          f'less than {radius:g} m of free floor on all sides, the radius of the '
-                          f'robot and its clearance{keep_outs.on((at, at))}', at, home)
+            yield Finding(Phrase.of(
+                'findings.not_free', place=Phrase.of('kinds.home') if home else graph.name(number),
+                at=at_place(rules.plan, at), radius=radius, because=keep_outs.on((at, at))),
+                at, home)
 
 
 def _cut_off(graph: PlaceGraph) -> Iterator[Finding]:
-    for places, text in zip(graph.cut_off, (
-            'no way from home leads to', 'no way home leads from')):
+    for places, how in zip(graph.cut_off, ('not_from_home', 'not_to_home')):
         for number in sorted(places):
             place = graph.places[number]
-            yield Finding(f'{text} {graph.name(number)}', (place.x, place.y))
+            yield Finding(Phrase.of(f'findings.{how}', place=graph.name(number)),
+                          (place.x, place.y))
 
 
 def _edges(rules: PlaceRules, graph: PlaceGraph, keep_outs: _KeepOuts) -> Iterator[Finding]:
@@ -75,9 +76,9 @@ def _edges(rules: PlaceRules, graph: PlaceGraph, keep_outs: _KeepOuts) -> Iterat
             seen.add(ends)
             one, other = graph.places[edge.start], graph.places[edge.end]
             way = (one.x, one.y), (other.x, other.y)
-            yield Finding(
-                f'the straight way between {graph.name(edge.start)} and {graph.name(edge.end)} is '
-                f'not free, with {rules.plan.ways_radius:g} m on both sides{keep_outs.on(way)}',
+            yield Finding(Phrase.of(
+                'findings.way_not_free', start=graph.name(edge.start), end=graph.name(edge.end),
+                radius=rules.plan.ways_radius, because=keep_outs.on(way)),
                 ((one.x + other.x) / 2, (one.y + other.y) / 2))
 
 
@@ -85,6 +86,5 @@ def _names(graph: PlaceGraph) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for number, place in graph.places.items():
         if place.name and first.setdefault(place.name, number) != number:
-            yield Finding(
-                f"places {first[place.name]} and {number} are both called '{place.name}'",
-                (place.x, place.y))
+            yield Finding(Phrase.of('findings.same_name', first=first[place.name], second=number,
+                                    name=place.name), (place.x, place.y))

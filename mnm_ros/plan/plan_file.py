@@ -19,6 +19,7 @@ from mnm_ros.core.errors import FileError
 from mnm_ros.driving.grid import FARTHEST, Grid
 from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
 from mnm_ros.driving.pose import Pose
+from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.located_yaml import Entry, Keys, MOST_BYTES, parsed, read
 from mnm_ros.plan.floor_plan import by_number, Plan, Polygon
 from mnm_ros.plan.rooms import Line
@@ -28,7 +29,6 @@ from numpy.typing import NDArray
 
 VERSION = 1
 
-NAME = 'a name of 1 to 60 printable characters that is no number'
 MOST_THINGS = 1000     # rooms, doors, openings or keep-outs
 MOST_POINTS = 10_000   # of all keep-outs: to find what these cover takes seconds
 
@@ -183,7 +183,7 @@ def _mapping(keys: Keys, name: str, what: str) -> Mapping[Any, tuple[Entry, Entr
 
 
 def is_name(text: str) -> bool:
-    """Whether rooms, doors and the like can be called so, see ``NAME``."""
+    """Whether rooms, doors and the like can be called so, as ``expected.name`` says."""
     return 0 < len(text.strip()) and len(text) <= 60 and text.isprintable() and (
         not text.isdecimal())
 
@@ -201,7 +201,8 @@ def _printable(entry: Entry) -> str:
 
 
 def _name(entry: Entry) -> str:
-    what = f'{NAME}, in quotes if it looks like a number or yes, no, on, off'
+    what = (f'{phrase("expected.name", ENGLISH)}, in quotes if it looks like a number or yes, no, '
+            'on, off')
     name = entry.text(what)
     if not is_name(name):
         raise entry.unexpected(what)

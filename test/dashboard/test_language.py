@@ -13,6 +13,7 @@ from pathlib import Path
 import re
 import string
 
+from english import ENGLISH
 from mnm_ros.core.errors import FileError
 from mnm_ros.core.progress import said
 from mnm_ros.core.progress.activity import Activity, ClosedWay, Evidence, Progress
@@ -23,6 +24,7 @@ from mnm_ros.core.queries import Phase
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.language import check, LANGUAGES, moment, number, Phrase, phrase, table, text_in
 from mnm_ros.page.repeated_calls import CommandOutcome, of_all
+from mnm_ros.plan import edits, place_edits
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.event_words import goal_words
@@ -58,7 +60,8 @@ BY_VALUE = {
     'controls': {*CONTROLS, 'go'}, 'effects': {*CONTROLS, 'go'},
     'offerers': {control.offerer for control in CONTROLS.values()},
     'machine': {*(each.value for each in Phase), 'building', 'checking', 'label'},
-    'said': {*Said.KINDS}}
+    'said': {*Said.KINDS}, 'edits': {*edits._EDITS, *place_edits._EDITS},
+    'things': {*edits.THINGS}, 'thing_names': {*edits.THINGS}}
 """By the section of the table, the names of its phrases, which are values of the code."""
 
 
@@ -82,11 +85,18 @@ def test_each_value_has_a_phrase_and_each_phrase_a_value(section: str) -> None:
 
 
 ROOMS = ('view', 'page')
-ENGLISH_ALONE = {'edit_page.py', 'place_page.py', 'plan_page.py', 'origin.py'}
-"""The pages on which a floor plan is edited, and the errors of the server."""
+ENGLISH_ALONE = {'origin.py'}
+"""The errors of the server."""
 
-CODE = [path for room in ROOMS for path in sorted((ROOT / 'mnm_ros' / room).rglob('*.py'))
-        if path.name not in ENGLISH_ALONE]
+EDITORS = [ROOT / 'mnm_ros' / name for name in (
+    'page/edit_page.py', 'page/place_page.py', 'page/plan_page.py', 'plan/draft.py',
+    'plan/edits.py', 'plan/findings.py', 'plan/place_edits.py', 'plan/place_findings.py',
+    'command/plan_forecast.py')]
+"""The pages on which plans and place graphs are edited, and what they show."""
+
+CODE = [*(path for room in ROOMS for path in sorted((ROOT / 'mnm_ros' / room).rglob('*.py'))
+          if path.name not in ENGLISH_ALONE), *(
+              path for path in EDITORS if path.parent.name not in ROOMS)]
 UNSEEN = ('props', 'classes', 'box', 'error')
 """Calls of which the texts are for a browser, or for a log."""
 
@@ -152,7 +162,32 @@ def test_each_phrase_that_the_code_names_is_in_the_table() -> None:
     assert [name for name in named if name.partition('.')[2] not in table('en').get(
         name.partition('.')[0], ())] == []
     assert {name for _, name in re.findall(r"_word\((['\"])(\w+)\1", code)} <= {
-        *table('en')['page'], *table('en')['terminal']}
+        *table('en')['page'], *table('en')['terminal'], *table('en')['editor']}
+
+
+@pytest.mark.parametrize('section', [
+    'editor', 'expected', 'edit_keys', 'findings', 'forecast', 'objections'])
+def test_each_phrase_of_the_editors_is_asked_for(section: str) -> None:
+    code = '\n'.join(path.read_text('utf-8') for path in (
+        *EDITORS, *(ROOT / 'mnm_ros' / name for name in (
+            'plan/grid_fit.py', 'places/geojson.py'))))
+    assert {*table('en')[section]} <= {*re.findall(r"['.](\w+)'", code)}
+
+
+@pytest.mark.parametrize('path', EDITORS, ids=lambda path: path.stem)
+def test_the_editors_refuse_by_phrases_alone(path: Path) -> None:
+    assert not re.findall(r'(?:ValueError|FileError)\(.*', path.read_text('utf-8'))
+
+
+@pytest.mark.parametrize(('section', 'asked'), [
+    ('objections', r"\.refused\(\s*'(\w+)'"),
+    ('expected', r"edit\.(?:wrong|number|points)\('\w+', '(\w+)'"),
+    ('edit_keys', r"edit\.(?:wrong|number|points|point|name|truth)\('(\w+)'|"
+     r"_place\(graph, edit, '(\w+)'")])
+def test_each_refusal_of_an_editor_has_its_phrase(section: str, asked: str) -> None:
+    code = '\n'.join(path.read_text('utf-8') for path in EDITORS)
+    names = {''.join(found) for found in re.findall(asked, code)}
+    assert len(names) > 8 and names <= {*table('en')[section]}
 
 
 FLAT = RobotDescription(
@@ -164,14 +199,6 @@ NAMES = {'Bad', 'Bad-Flur', 'nord', 'ost'}
 BY = 'Seite 192.0.2.7'
 EXAMPLES = {'int': 7, 'float': 1.5, 'str': 'X', 'States': (7, 3), 'Pairs': ((7, 1),),
             'Nested': said.HomeFound(3)}
-
-ENGLISH = re.compile(
-    r'\b(?:the|of|is|are|be|to|and|or|not|no|with|by|has|have|had|its|it|this|that|from|for|at|on|'
-    r'as|since|before|now|known|more|less|than|per|about|there|where|when|who|how|what|which|'
-    r'state|states|place|places|step|steps|way|ways|round|robot|explorer|policy to|candidate|'
-    r'change|tries|home|closed|open|blocked|paused|reached|requested|stopped)\b')
-"""Frequent words that German does not have; *home* is a service."""
-
 
 def every_event() -> Iterator[Event]:
     """Yield an event of each kind of value, of each change and of each request."""

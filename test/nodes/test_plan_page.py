@@ -8,7 +8,7 @@ What they take from a browser, how they are served, and how they are used in a r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 import re
@@ -20,9 +20,11 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from english import english_in
 from flats import DOOR, flat, saved
 from late import late
 from mnm_ros.command.main import main
+from mnm_ros.language import phrase
 from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan.plan_file import load
@@ -124,6 +126,9 @@ def test_it_is_served_to_its_own_pages_alone(served: Served) -> None:
     with urlopen(served.address, timeout=DEADLINE) as answer:
         text = answer.read().decode()
     assert answer.status == 200 and 'flat.plan.yaml' in text and 'Keep-out' in text, text[:2000]
+    with urlopen(f'{served.address}?language=de', timeout=DEADLINE) as answer:
+        german = answer.read().decode()
+    assert 'Werkzeuge' in german and 'Keep-out' not in german, german[:2000]
     for headers in ({'Origin': 'http://evil.example'}, {'Host': 'evil.example'}):
         with pytest.raises(HTTPError) as refused:
             urlopen(Request(served.address, headers=headers), timeout=DEADLINE)
@@ -162,11 +167,11 @@ def dragged(tab: Tab, start: tuple[float, float], end: tuple[float, float]) -> N
     drawn(tab, ('pointerdown', *start), ('pointermove', *end), ('pointerup', *end))
 
 
-def chosen(tab: Tab, tool: str, tools: Mapping[str, tuple[str, str]]) -> None:
+def chosen(tab: Tab, tool: str, language: str = 'en') -> None:
     tab.driver.execute_script(
         '[...document.querySelectorAll(".tools button")].find(each => each.innerText.trim() '
-        '=== arguments[0]).click()', tool)
-    tab.wait_for_text('.map-card', dict(tools.values())[tool])
+        '=== arguments[0]).click()', phrase(f'tools.{tool}', language))
+    tab.wait_for_text('.map-card', phrase(f'hints.{tool}', language))
 
 
 def typed(tab: Tab, name: str, where: str = '.name-input') -> None:
@@ -179,16 +184,15 @@ def typed(tab: Tab, name: str, where: str = '.name-input') -> None:
 def test_a_plan_is_edited_and_saved(served: Served, driver: Any) -> None:
     path = served.folder / 'flat.plan.yaml'
     before = load(path)
-    tools = plan_page.PlanPage.tools
     driver.get(served.address)
     tab = Tab(driver)
     tab.wait_for(lambda: tab.count('.plan-map .cell') == len(before.reached), 'the cells')
     tab.wait_for_text('.chip', 'saved')
     dragged(tab, (1.0, 0.0), (1.1, 0.0))
     tab.wait_for_text('.chip', 'not saved')
-    chosen(tab, 'Home', tools)
+    chosen(tab, 'home')
     dragged(tab, (0.6, 0.0), (0.6, 0.5))
-    chosen(tab, 'Room', tools)
+    chosen(tab, 'room')
     typed(tab, 'larder')
     drawn(tab, ('pointerdown', 4.0, 0.5))
     tab.wait_for_text('.things', 'larder (room)')
@@ -197,7 +201,7 @@ def test_a_plan_is_edited_and_saved(served: Served, driver: Any) -> None:
     drawn(tab, ('pointerdown', 0.0, 0.0))
     tab.wait_for_text('.controls-card .result', 'expected a name that no other room has')
     assert _value(tab, '.name-input') == 'larder'
-    chosen(tab, 'Keep-out', tools)
+    chosen(tab, 'keep_out')
     typed(tab, 'stairs')
     corners = [(-0.8, 0.6), (-0.3, 0.6), (-0.3, 1.3), (-0.8, 1.3)]
     drawn(tab, *(('pointerdown', x, y) for x, y in (*corners, corners[0])))
@@ -209,7 +213,7 @@ def test_a_plan_is_edited_and_saved(served: Served, driver: Any) -> None:
     tab.click('.press-forecast')
     tab.wait_for_text('.forecast-card', 'exploring with L = 1: ')
     saved_text = path.read_text()
-    chosen(tab, 'Home', tools)
+    chosen(tab, 'home')
     dragged(tab, (2.05, 1.0), (2.05, 1.0))    # a wall
     tab.wait_for_text('.findings-card', 'is in a wall')
     tab.click('.press-save')
@@ -238,7 +242,6 @@ def test_a_place_graph_is_edited_and_saved(tmp_path: Path, driver: Any) -> None:
 
 
 def _edit_places(tab: Tab, path: Path, before: PlaceGraph) -> None:
-    tools = place_page.PlacePage.tools
     one, *_ = (number for number in before.places if number != before.home)
     place = before.places[one]
     tab.wait_for(lambda: tab.count('.plan-map .place') == len(before.places) - 1, 'the places')
@@ -254,16 +257,16 @@ def _edit_places(tab: Tab, path: Path, before: PlaceGraph) -> None:
     tab.click('.press-rename')
     tab.wait_for(lambda: 'stove' in tab.driver.execute_script(
         'return document.querySelector(".layer-things").textContent'), 'the name')
-    chosen(tab, 'Add', tools)
+    chosen(tab, 'add')
     drawn(tab, ('pointerdown', 3.1, 0.3))
     tab.wait_for_text('.findings-card', f'{len(before.places) + 1} places')
     tab.wait_for(lambda: _value(tab, '.x-input') == '3.100', 'the place that is new')
-    chosen(tab, 'Join', tools)
+    chosen(tab, 'join')
     ways, last = tab.count('.plan-map .way'), before.places[max(before.places)]
     assert ways > len(before.joined)
     dragged(tab, (3.1, 0.3), (last.x, last.y))
     tab.wait_for(lambda: tab.count('.plan-map .way') == ways + 1, 'the edge that was drawn')
-    chosen(tab, 'Remove', tools)
+    chosen(tab, 'erase')
     home = before.places[before.home]
     drawn(tab, ('pointerdown', home.x, home.y))
     tab.wait_for_text('.controls-card .result', 'is home, expected another place')
@@ -301,6 +304,103 @@ def _middle_of_one(graph: PlaceGraph, moved: int) -> tuple[tuple[float, float], 
 
 def _value(tab: Tab, where: str) -> str:
     return str(tab.driver.find_element('css selector', f'{where} input').get_attribute('value'))
+
+
+TEXTS = """
+const found = [...document.querySelectorAll('body *')].filter(each => !each.closest('.language'))
+    .flatMap(each => [...each.attributes].filter(({ name }) => [
+        'aria-label', 'title', 'placeholder', 'alt', 'aria-description'].includes(name)).map(
+            ({ value }) => value));
+const titles = [...document.querySelectorAll('svg title')].map(each => each.textContent);
+return [...found, ...titles, ...document.body.innerText.split('\\n')];
+"""
+
+
+def read(tab: Tab) -> set[str]:
+    """Return all that a page says but for its link to another language."""
+    return {text.strip() for text in tab.driver.execute_script(TEXTS)} - {'', 'English'}
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
+def test_the_page_of_a_plan_in_german_says_nothing_in_english(
+        tmp_path: Path, driver: Any) -> None:
+    saved(tmp_path, flat(DOOR))
+    page = Served(tmp_path, 'flat.yaml', *HOME, '--language', 'de')
+    try:
+        driver.get(page.address)
+        told = _plan_told(Tab(driver))
+    finally:
+        page.process.kill()
+    assert {'Werkzeuge', 'Rückgängig', 'A (Raum)', 'A-B (Tür)', 'stairs (Sperrfläche)', 'Start',
+            'gespeichert', 'nicht gespeichert', 'alles zeigen', 'hell oder dunkel'} <= told
+    assert english_in(told, 'de') == []
+
+
+def _plan_told(tab: Tab) -> set[str]:
+    tab.wait_for_text('.findings-card', 'Orte vom Start aus erreichbar')
+    told = read(tab)
+    for tool in plan_page.PlanPage.tools:
+        chosen(tab, tool, 'de')
+        told |= read(tab)
+    typed(tab, 'stairs')
+    corners = [(-0.8, 0.6), (-0.3, 0.6), (-0.3, 1.3), (-0.8, 1.3)]
+    drawn(tab, *(('pointerdown', x, y) for x, y in (*corners, corners[0])))
+    tab.wait_for_text('.things', 'stairs (Sperrfläche)')
+    told |= read(tab)
+    tab.click('.press-rename')
+    tab.wait_for_text('.controls-card .result', 'erwartet ist ein Name aus 1 bis 60')
+    told |= read(tab)
+    tab.click('.press-forecast')
+    tab.wait_for_text('.forecast-card', 'die Erkundung mit L = 1: ')
+    told |= read(tab)
+    chosen(tab, 'home', 'de')
+    dragged(tab, (2.05, 1.0), (2.05, 1.0))    # a wall
+    tab.wait_for_text('.findings-card', 'FEHLER: Start (2,05; 1,00) liegt in einer Wand')
+    tab.click('.press-save')
+    tab.wait_for_text('.controls-card .result', 'FEHLER: Start (')
+    tab.click('.press-forecast')
+    tab.wait_for_text('.forecast-card', 'nichts kann erkundet werden')
+    return told | read(tab)
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
+def test_the_page_of_places_in_german_says_nothing_in_english(
+        tmp_path: Path, driver: Any) -> None:
+    saved(tmp_path, flat(DOOR))
+    page = Served(tmp_path, 'flat.yaml', '--spacing', '1.2')
+    path = tmp_path / 'flat.geojson'
+    try:
+        driver.get(page.address)
+        tab = Tab(driver)
+        tab.wait_for_text('.chip', 'saved')
+        tab.click('.head .language')    # to German
+        told = _places_told(tab, read_geojson(path), path)
+    finally:
+        page.process.kill()
+    assert {'Werkzeuge', 'anderer Ort', 'x in m', 'Trennen', 'Start'} <= told
+    assert english_in(told, 'de') == []
+
+
+def _places_told(tab: Tab, graph: PlaceGraph, path: Path) -> set[str]:
+    tab.wait_for_text('.findings-card', '13 Orte, 22 Wege dazwischen; Start ist A 3')
+    told = read(tab)
+    for tool in place_page.PlacePage.tools:
+        chosen(tab, tool, 'de')
+        told |= read(tab)
+    home = graph.places[graph.home]
+    drawn(tab, ('pointerdown', home.x, home.y))    # with the last tool
+    tab.wait_for_text('.controls-card .result', 'Entfernen: A 3 ist der Start')
+    told |= read(tab)
+    chosen(tab, 'add', 'de')
+    drawn(tab, ('pointerdown', 2.05, 1.0))
+    tab.wait_for_text('.controls-card .result', '(2,05; 1,00) ist nicht frei')
+    told |= read(tab)
+    tab.click('.press-forecast')
+    tab.wait_for_text('.forecast-card', 'alles zu erkunden dauert mit 0,2 m/s etwa ')
+    path.write_text(path.read_text().replace('"A 1"', '"A 9"'))
+    tab.click('.press-save')
+    tab.wait_for_text('.controls-card .result', 'ein anderes Programm hat die Datei geändert')
+    return told | read(tab)
 
 
 @pytest.mark.parametrize('number', [

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
+from english import english_in
 from flats import DOOR, flat
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.pose import Pose
+from mnm_ros.language import Phrase, text_in
 from mnm_ros.plan.draft import Draft
 from mnm_ros.plan.edits import edited
 from mnm_ros.plan.floor_plan import Plan
@@ -20,6 +23,7 @@ import pytest
 PLAN = Plan('flat', flat(DOOR), Grid(-0.95, -1.25, 0.5, 11, 5), Pose(0.3, 0.0, 0.5), 0.1, 0.05,
             {'kitchen': (0.5, 0.0), 'hall': (3.5, 0.0)},
             {'kitchen-hall': ((2.05, -0.4), (2.05, 0.4))})
+GIVEN = r"'[^']*'|(move|rooms), .*"    # what a refusal has from an edit, or of its format
 DOOR_LINE = [[2.05, -0.4], [2.05, 0.4]]
 
 
@@ -104,7 +108,8 @@ def test_what_is_wrong_is_refused_by_name(edit: object, complaint: str) -> None:
     with pytest.raises(InvalidValueError, match=complaint):
         edited(PLAN, edit)
     draft = Draft(PLAN, edited)
-    assert not draft.take(edit) and draft.now is PLAN and draft.said
+    assert not draft.take(edit) and draft.now is PLAN and isinstance(draft.said, Phrase)
+    assert english_in([re.sub(GIVEN, 'X', text_in('de', draft.said))], 'de') == []
 
 
 def test_edits_are_taken_back_one_by_one() -> None:

@@ -12,9 +12,11 @@ from pathlib import Path
 import re
 from typing import Any
 
+from english import english_in
 from flats import DOOR, flat, hall, house, office, saved
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.driving.occupancy import Map
+from mnm_ros.language import PhraseError, text_in
 from mnm_ros.places.geojson import edited_geojson, geojson, read_geojson
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan.draft import Draft
@@ -170,8 +172,10 @@ def test_places_are_joined_in_both_directions_or_in_one(made: MadePlaces) -> Non
 ])
 def test_what_is_wrong_is_refused_by_name(
         made: MadePlaces, edit: object, complaint: str) -> None:
-    with pytest.raises(InvalidValueError, match=complaint):
+    with pytest.raises(PhraseError, match=complaint) as raised:
         edited(made.rules, made.graph, edit)
+    german = text_in('de', raised.value.said)
+    assert english_in([re.sub(r"'[^']*'|move, .*", 'X', german)], 'de') == []
 
 
 def test_a_place_that_sees_no_other_one_is_not_added(made: MadePlaces) -> None:
@@ -205,7 +209,8 @@ def test_a_zone_or_a_door_that_a_person_has_set_stays(made: MadePlaces) -> None:
 def test_edits_are_taken_back_one_by_one(made: MadePlaces) -> None:
     draft = Draft(made.graph, partial(edited, made.rules))
     assert draft.take({'edit': 'remove', 'place': 1}) and draft.now is not draft.saved
-    assert not draft.take({'edit': 'remove', 'place': HOME}) and 'is home' in draft.said
+    assert not draft.take({'edit': 'remove', 'place': HOME}) and 'is home' in text_in(
+        'en', draft.said)
     draft.undo()
     assert draft.now is draft.saved is made.graph and not draft.said
 
@@ -265,6 +270,12 @@ def test_what_is_wrong_with_a_graph_of_another_program_is_said(made: MadePlaces)
         'no way home leads from A 1',
         'the straight way between kitchen 1 and A 1 is not free, with 0.225 m on both sides',
         "places 7 and 30 are both called 'A 1'"]
+    assert [text_in('de', finding.said) for finding in place_findings(made.rules, odd)] == [
+        'A 1 (2,05; 1,20) hat nicht nach allen Seiten 0,225 m freien Boden, so viel wie Radius '
+        'und Abstand des Roboters',
+        'von A 1 führt kein Weg zum Start',
+        'der gerade Weg zwischen kitchen 1 und A 1 ist nicht frei, mit 0,225 m auf beiden Seiten',
+        'die Orte 7 und 30 heißen beide "A 1"']
     # It can be edited yet, and what is wrong already is no reason to refuse that.
     assert done(made, 'rename', odd, place=30, to='x').places[30].name == 'x'
     at_wall = replace(graph, places={**graph.places, HOME: replace(

@@ -10,12 +10,14 @@ from pathlib import Path
 import time
 import xml.etree.ElementTree as ElementTree
 
+from english import english_in
 from flats import DOOR, flat
 from mnm_ros.core.errors import FileError
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.occupancy import Map, Points
 from mnm_ros.driving.pose import Pose
-from mnm_ros.plan.findings import findings
+from mnm_ros.language import text_in
+from mnm_ros.plan.findings import at_place, findings
 from mnm_ros.plan.floor_plan import covered, crossing, Plan
 from mnm_ros.plan.picture import rectangles, svg
 from mnm_ros.plan.plan_file import is_plan, load, text_of
@@ -130,7 +132,9 @@ def test_cells_are_named_by_their_rooms() -> None:
     unreached = set(range(55)) - PLAN.reached - {54}
     assert unreached and all(names[cell] == f'r{cell // 11}c{cell % 11}' for cell in unreached)
     assert PLAN.room_at((0.4, 0.2)) == 'kitchen' and PLAN.room_at((99.0, 0.0)) is None
-    assert PLAN.place((3.0, 0.5)) == '3.00, 0.50 in hall'
+    at = at_place(PLAN, (3.0, 0.5))
+    assert text_in('en', at) == '3.00, 0.50 in hall'
+    assert text_in('de', at) == '3,00; 0,50 in hall'
 
 
 def test_a_door_is_the_moves_through_it() -> None:
@@ -231,6 +235,7 @@ def test_what_is_wrong_is_said_with_its_place(
     found = findings(replace(PLAN, **changes))
     right = [finding for finding in found if complaint in finding.text]
     assert [finding.fatal for finding in right] == [fatal], [each.text for each in found]
+    assert english_in([text_in('de', finding.said) for finding in found], 'de') == []
     assert all(math.isfinite(number) for number in right[0].place)
 
 
