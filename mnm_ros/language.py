@@ -95,9 +95,17 @@ def phrase(name: str, language: str, /, **fields: object) -> str:
     return fill(table(language)[section][key], language, fields)
 
 
+class Spoken:
+    """What is said in a language that is not known yet."""
+
+    def in_language(self, language: str) -> str:
+        """Return the text."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Phrase:
-    """A phrase of which the language is not known yet; ``fields`` may have ``Text``, too."""
+class Phrase(Spoken):
+    """A phrase of the tables; ``fields`` may have ``Text``, too."""
 
     name: str
     fields: tuple[tuple[str, object], ...]
@@ -107,8 +115,14 @@ class Phrase:
         """Return the phrase of a name."""
         return cls(name, tuple(fields.items()))
 
+    def in_language(self, language: str) -> str:
+        """Return the phrase as text."""
+        return phrase(self.name, language, **{
+            name: text_in(language, found) if isinstance(found, (Spoken, tuple)) else found
+            for name, found in self.fields})
 
-Text = Union[str, Phrase, tuple['Text', ...]]
+
+Text = Union[str, Spoken, tuple['Text', ...]]
 """A text that stands for itself, a phrase, or a list of both."""
 
 
@@ -137,9 +151,7 @@ def text_in(language: str, said: Text) -> str:
     """Return a phrase as text, a list with commas; a text stands for itself."""
     if isinstance(said, tuple):
         return ', '.join(text_in(language, each) for each in said)
-    return said if isinstance(said, str) else phrase(said.name, language, **{
-        name: text_in(language, found) if isinstance(found, (Phrase, tuple)) else found
-        for name, found in said.fields})
+    return said if isinstance(said, str) else said.in_language(language)
 
 
 def few(texts: Sequence[Text], most: int) -> Text:

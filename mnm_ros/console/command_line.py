@@ -89,8 +89,8 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
         parameters = (*(('explorer', f'{name}:={value}') for name, value in said.items()),
                       *parameters)
     if given.language != ENGLISH:
-        parameters = (*((node, f'language:={given.language}') for node in nodes
-                        if node in ('explorer', 'dashboard')), *parameters)
+        parameters = (*((node, f'language:={given.language}') for node in (
+            'explorer', 'navigator', 'dashboard')), *parameters)
     return Options(scenario, world, problem, value['preset'], value['seed'], goal, given.timeout,
                    parameters, given.namespace, file, tuple(ros_arguments), given.page, robots,
                    given.physics, given.language)

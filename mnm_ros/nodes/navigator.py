@@ -17,6 +17,7 @@ from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.said import (
     as_said,
     CancelCalled,
+    CancelledEarly,
     ClientCancelled,
     ExplorerCommands,
     ExplorerGone,
@@ -33,6 +34,7 @@ from mnm_ros.core.progress.said import (
 )
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
+from mnm_ros.language import check, phrase
 from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY_GOALS
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
@@ -74,6 +76,8 @@ class Navigator(Node):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('navigator', **node_arguments)
         self._given = Parameters(self, NODES['navigator'])
+        language = self._given['language']
+        check(language)    # a table with a fault is to fail here, not later
         self._goal: GoalReport | None = None
         self._next: GoalReport | None = None
         self._ways = EarlierWays()
@@ -84,7 +88,7 @@ class Navigator(Node):
         self._end_reason: Reason = ''    # why the explorer is asked to end the goal
         self._look_at = 0.0    # for other robot sides, without a goal
         self._stopped = False    # the robot, by its service
-        self._board = GoalBoard(self)
+        self._board = GoalBoard(self, language)
         self._accept = Allowance().limited('goals', self._take_goal, self._refuse)
         self._commands = CommandPublisher(self)
         self._states = messages.hear(
@@ -103,14 +107,13 @@ class Navigator(Node):
         self._whereabouts = Whereabouts(self, self._commands.topic_name)
         self._places = PlaceFinder(
             self, lambda: float(self._given['pose_tolerance']),
-            lambda state: sentence(self._learnt.refusal(
-                state, Trust(self._given['least_trust']))))
+            lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])))
         self._poses = PoseGoals(
             self, self._board, self._places, PoseFeedback(
                 self, self._places, self._given['base_frame'], self._learnt.travel_time),
             self._accept, self._cancel_one)
         self._paths = PathAnswers(
-            self, self._places, self._learnt, lambda: self._whereabouts.last_seen)
+            self, self._places, self._learnt, lambda: self._whereabouts.last_seen, language)
         self._forbidden = frozenset[Pair]()    # as a robot side has declared last
         messages.hear(
             self, String, 'robot_side', messages.LATCHED,
@@ -296,10 +299,10 @@ class Navigator(Node):
             self._loop.pause_after_step(reason)
             self._settle()
             if self._goal and self._navigation is way:
-                self._goal = replace(self._goal, text=f'ends after this step: {sentence(reason)}')
+                self._goal = _ending(self._goal, reason)
         elif self._goal and self._explorer.goal_id == self._goal.id and self._explorer.heard:
             self._end_reason = reason
-            self._goal = replace(self._goal, text=f'ends after this step: {sentence(reason)}')
+            self._goal = _ending(self._goal, reason)
             self._explorer.end()
         elif self._goal:
             self._end(GoalStatus.CANCELLED, reason)
@@ -349,15 +352,17 @@ class Navigator(Node):
             self._drop_next(reason)
         elif not self._board.repeat(goal_id):
             # The request is on its way, or has been heard by a navigator that is gone.
+            early = CancelledEarly()
             self._board.tell_soon(self._board.new_goal(None, goal_id).over(
-                GoalStatus.CANCELLED, 'its id came on goal/cancel before the goal itself',
-                self._board.now))
+                GoalStatus.CANCELLED, sentence(early), self._board.now, early))
 
     def _on_cancel(self, _: Trigger.Request) -> tuple[bool, str]:
         found = self._cancel(CancelCalled())
-        return self._requests.called('cancel', 'cancel', (
-            found, 'no goal is under way' if not found else
-            'cancelled' if self._goal is None else 'cancelling after the current step'))
+        answer = ('no_goal' if not found else
+                  'cancelled' if self._goal is None else 'cancelling')
+        language = self._board.language
+        return self._requests.called(
+            'cancel', 'cancel', (found, phrase(f'answers.{answer}', language)), language)
 
     def _tick(self) -> None:
         self._poses.tick(self._whereabouts.last_seen)
@@ -434,6 +439,11 @@ class Navigator(Node):
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
         if self._loop:
             self._do(self._loop.on_home_response, attempt, success, text)
+
+
+def _ending(goal: GoalReport, reason: Reason) -> GoalReport:
+    """Return the report of a goal that ends after the step under way."""
+    return replace(goal, text=f'ends after this step: {sentence(reason)}', ending=reason)
 
 
 def main(args: list[str] | None = None) -> int:

@@ -172,7 +172,7 @@ def _as_explorer(*names: str) -> tuple[ParameterSpec, ...]:
 
 
 NAVIGATOR: tuple[ParameterSpec, ...] = (
-    *_as_explorer('step_timeout', 'step_retries', 'reset_mode', 'reset_retries',
+    *_as_explorer('language', 'step_timeout', 'step_retries', 'reset_mode', 'reset_retries',
                   'ignore_declared'),
     ParameterSpec('pause_timeout', 30.0, 's, longest wait for the explorer to begin a goal',
                   minimum=0.1, runtime=True),

@@ -212,10 +212,10 @@ def _more(count: int, language: str) -> str:
 
 
 def goal_words(report: GoalReport, description: RobotDescription,
-               language: str = ENGLISH) -> str:
-    """Return how far a goal is, in plain words, with the name of its state."""
+               language: str = ENGLISH, plain: bool = True) -> str:
+    """Return how far a goal is, with the name of its state; ``plain`` is as for ``sentence``."""
     return _goal(
-        report.status.value, report.target, goal_said(report), description, language, plain=True)
+        report.status.value, report.target, goal_said(report), description, language, plain)
 
 
 def goal_said(report: GoalReport) -> Said:

@@ -15,7 +15,7 @@ from typing import Any
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.progress.said import Said
-from mnm_ros.language import ENGLISH, listed, Number, phrase, phrase_or, table
+from mnm_ros.language import ENGLISH, listed, Number, phrase, phrase_or, Spoken, table
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 
 _STATE = ('state', 'target', 'end')
@@ -38,6 +38,17 @@ def sentence(said: Said | str | None, names: RobotDescription = UNDESCRIBED,
     words, kind = table(language), type(said).__name__
     template = words['plain'].get(kind) if plain else None
     return (template or words['said'][kind]).format(**_shown(said, names, language, plain))
+
+
+@dataclass(frozen=True)
+class Sentence(Spoken):
+    """The sentence about a value, or a text that stands for itself."""
+
+    said: Said | str
+
+    def in_language(self, language: str) -> str:
+        """Return the sentence, with numbers of states and actions."""
+        return sentence(self.said, language=language)
 
 
 def figures(exploration: Exploration, names: RobotDescription = UNDESCRIBED,

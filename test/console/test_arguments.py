@@ -54,7 +54,7 @@ def test_a_parameter_goes_to_the_node_that_has_it() -> None:
 def test_a_language_is_that_of_the_explorer_and_the_page_and_of_the_terminal() -> None:
     options = parse(['--page', '--language', 'de'])
     assert options.language == 'de' and parse([]).language == 'en'
-    for node in ('explorer', 'dashboard'):
+    for node in ('explorer', 'navigator', 'dashboard'):
         assert 'language:=de' in after(node, options.commands())
     assert 'language' not in str(after('cmp_sim', options.commands()))
 

@@ -244,7 +244,7 @@ def test_paths_are_the_ways_of_the_learnt_graph(
             (basic.path(0.0, 9.0), 204, '(9.00, 0.00) is no known place'),
             (basic.path(0.0, 1.0, 'GridBased'), 201, "the planner 'GridBased' is asked for"),
             (basic.path_through_poses(0.0, 2.0, 1.0), 308, 'no edges of what was learnt lead'),
-            (basic.path_through_poses(0.0), 304, 'no goal is given')):
+            (basic.path_through_poses(0.0), 304, 'no goal is there')):
         assert (found[0], found[1].error_code) == (ABORTED, code)
         assert found[1].error_msg.startswith(why)
     status, result = basic.path_through_poses(None, 1.0, 0.0, 1.0)    # where it was seen: not yet

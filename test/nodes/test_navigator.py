@@ -10,6 +10,7 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
+from english import english_in
 from faulty_robot import FaultyRobot
 from in_process import navigating_here, navigator_here
 from mnm_ros import messages
@@ -267,6 +268,42 @@ class Explorer:
     def say(self, asked: messages.DriveGoal, status: GoalStatus, text: str, **more: Any) -> None:
         self._status.publish(messages.encode_goals(Time(), [
             GoalReport(asked.id, asked.target, status, text, **more)]))
+
+
+def test_its_topics_and_answers_are_in_its_language(
+        peer: Peer, operator: Operator, monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str]) -> None:
+    robot, told = HeldRobot(peer), peer.listen(DiagnosticArray, 'goal/status')
+    asked = peer.listen(String, 'requests', messages.STEP)
+    navigator_here(peer, monkeypatch, language='de')
+    operator.wait_for_subscription()
+    assert operator.go(2) == (
+        'Ziel Zustand 2 abgelehnt: es sind noch keine Policies bekannt')
+    publish(peer, KNOWN)
+    peer.wait_for(lambda: peer.spin(0.25) or operator.go(99) == (
+        'Ziel Zustand 99 abgelehnt: keine Policy führt dorthin'), 'policies to be heard')
+    assert peer.call(Trigger, 'cancel').message == 'es gibt kein laufendes Ziel'
+    peer.wait_for(lambda: any('abgelehnt, es gibt kein laufendes Ziel' in each.data
+                              for each in asked), 'what is asked for')
+    operator.send(2)
+    robot.release()
+    peer.wait_for(lambda: robot.held, 'a step under way')
+    assert peer.call(Trigger, 'cancel').message == 'bricht nach dem laufenden Schritt ab'
+    peer.wait_for(lambda: told[-1].status[-1].message == (
+        'Ziel wird beendet: der Dienst cancel wurde aufgerufen'), 'the end to come')
+    robot.release()
+    assert operator.result() == 'Ziel Zustand 2 abgebrochen: der Dienst cancel wurde aufgerufen'
+    robot.holding = False
+    assert operator.go(1) == 'Ziel Zustand 1 in 0 Schritten erreicht'
+    peer.node.create_publisher(Int64, 'goal/cancel', messages.REQUESTS).publish(Int64(data=77))
+    peer.wait_for(lambda: told[-1].status[-1].message.startswith(
+        'Ziel abgebrochen: seine Nummer kam auf goal/cancel'), 'a goal that is not known')
+    reports = [status for message in told for status in message.status]
+    said = {each.message for each in reports} | {
+        value.value for each in reports for value in each.values if value.key == 'how'}
+    assert len(said) > 8 and english_in(said, 'de') == []
+    logged = capfd.readouterr()
+    assert 'cancelled 2: service cancel called' in logged.err + logged.out
 
 
 def test_an_explorer_plays_the_goals(

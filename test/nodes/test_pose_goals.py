@@ -8,22 +8,28 @@ All but what a pose means needs its type, ``nav2_msgs``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 import json
 import math
 import time
+from types import SimpleNamespace
 from typing import Any
 
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
+from english import english_in
 from geometry_msgs.msg import PoseStamped
+from in_process import navigator_here
 from mnm_ros import messages
 from mnm_ros.driving.pose import Pose, Transform
+from mnm_ros.language import text_in
 from mnm_ros.nodes.common.heard_frames import TFMessage
+from mnm_ros.nodes.navigating import path_answers, pose_goals
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from mnm_ros.nodes.navigating.pose_feedback import UNKNOWN
-from navigating import Commander, HeldRobot, Operator, PLACES
+from navigating import Commander, HeldRobot, KNOWN, Operator, PLACES, publish
 from node_processes import Peer, ScriptedRobot, soon
 import pytest
 from rclpy.action import ActionClient, ActionServer
@@ -48,7 +54,8 @@ def test_a_pose_means_the_nearest_place_if_that_is_known(peer: Peer) -> None:
         pose = PoseStamped()
         pose.header.frame_id = frame
         pose.pose.position.x, pose.pose.position.y = x, y
-        return places.place(pose)
+        found = places.place(pose)
+        return found if isinstance(found, int) else (found.code, text_in('en', found.why))
 
     assert meant(0.0) == (202, "the pose is in the frame 'map', expected '', in which the robot "
                           'side has its places, or one from which transforms lead there')
@@ -65,6 +72,66 @@ def test_a_pose_means_the_nearest_place_if_that_is_known(peer: Peer) -> None:
         204, '(9.00, 0.00) is no known place (no place is there); none is known yet')
     places.description = replace(PLACES, positions={})
     assert meant(0.0)[1].endswith('(no place is there); none is known yet')
+
+
+class Unserved:
+    """In place of an action, of which the type need not be there: keeps how goals end."""
+
+    idle = serves = True
+
+    def __init__(self, node: object, name: str, kind: str, places: PlaceFinder,
+                 take: Callable[[Unserved, object], None], *_: object) -> None:
+        self.take, self.ended = take, list[str]()
+        SERVERS[name] = self
+
+    def look(self) -> None:
+        pass
+
+    def abort(self, handle: object, code: int, why: str, **fields: object) -> None:
+        self.ended.append(why)
+
+    def ask(self, **request: object) -> str:
+        """Send a goal and return why it has ended."""
+        self.take(self, SimpleNamespace(request=SimpleNamespace(**request)))
+        return self.ended.pop()
+
+
+SERVERS: dict[str, Unserved] = {}
+
+
+def test_clients_of_nav2_are_refused_in_the_language_of_the_navigator(
+        peer: Peer, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    for module in (pose_goals, path_answers):
+        monkeypatch.setattr(module, 'Nav2Server', Unserved)
+    node = navigator_here(peer, monkeypatch, language='de')
+    node.create_publisher(String, 'robot_side', messages.LATCHED).publish(
+        String(data=PLACES.to_text()))
+    drive, path, through = (SERVERS[name] for name in (
+        'navigate_to_pose', 'compute_path_to_pose', 'compute_path_through_poses'))
+    far, near, lost, odd = (PoseStamped() for _ in range(4))
+    for pose in (far, near, odd):
+        pose.header.frame_id = 'map'
+    far.pose.position.x, near.pose.position.x, odd.pose.position.x = 9.0, 2.0, math.nan
+    peer.wait_for(lambda: 'dort ist kein Ort' in drive.ask(pose=far, behavior_tree=''),
+                  'the places')
+    assert drive.ask(pose=near, behavior_tree='') == (
+        '(2,00; 0,00) ist kein bekannter Ort (bench (2): es sind noch keine Policies bekannt); '
+        'noch ist keiner bekannt')
+    publish(peer, KNOWN)
+    peer.wait_for(lambda: 'der nächste ist bench (2), 7,00 m entfernt' in drive.ask(
+        pose=far, behavior_tree=''), 'the policies')
+    said = [drive.ask(pose=lost, behavior_tree=''), drive.ask(pose=odd, behavior_tree=''),
+            drive.ask(pose=near, behavior_tree='X'), drive.ask(poses=[], behavior_tree=''),
+            path.ask(goal=near, use_start=False, planner_id='X'),
+            path.ask(goal=near, use_start=False, planner_id=''),
+            path.ask(goal=near, use_start=True, start=far, planner_id=''),
+            through.ask(goals=[], use_start=False, planner_id='')]
+    assert said[0].startswith("die Pose ist im Koordinatensystem '', erwartet ist 'map'")
+    assert said[6].startswith('Start: (9,00; 0,00) ist kein bekannter Ort (')
+    assert english_in(said, 'de') == []
+    logged = capfd.readouterr()
+    assert 'refused a pose: (9.00, 0.00) is no known place (no place is there)' in (
+        logged.err + logged.out), 'the log stays in English'
 
 
 @with_nav2

@@ -294,6 +294,7 @@ class GoalReport:
     :ivar text: the same as a sentence for people.
     :ivar how: why it is over, unless it was reached, for people.
     :ivar said: the same as a value; None where it is in words only.
+    :ivar ending: why it ends after the step under way; '' if it does not.
     :ivar steps, attempts: as ``Navigation`` has them.
     :ivar expected_steps_left: the mean, over earlier ways that have arrived, of the steps that
         were still to come, or what the counts say on a direct way; None without such a way, and
@@ -322,6 +323,7 @@ class GoalReport:
     by: str = ''
     how: str = ''
     said: Said | None = None
+    ending: Reason = ''
 
     def on(self, way: Navigation | None, seconds: Mapping[int, float]) -> GoalReport:
         """

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from mnm_ros import messages
+from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.request import Request
 from rclpy.duration import Duration
@@ -45,10 +46,12 @@ class RequestTopic:
         """Wait until all that listen have heard the last, for so many seconds at most."""
         self._publisher.wait_for_all_acked(Duration(seconds=seconds))
 
-    def called(self, what: str, service: str, answer: tuple[bool, str]) -> tuple[bool, str]:
+    def called(self, what: str, service: str, answer: tuple[bool, str],
+               language: str = ENGLISH) -> tuple[bool, str]:
         """Say that a service of this node was called, and why in vain; return the answer."""
         success, text = answer
-        self.say(what, f'{SERVICE}{service}', text=None if success else f'refused, {text}')
+        self.say(what, f'{SERVICE}{service}', text=None if success else phrase(
+            'answers.refused', language, why=text))
         return answer
 
     def setting(self, name: str, before: object, now: object) -> None:

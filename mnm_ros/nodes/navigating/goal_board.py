@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import math
 import time
 
@@ -11,6 +12,9 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.said import Reason, Said
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.language import ENGLISH, phrase
+from mnm_ros.robot_description import UNDESCRIBED
+from mnm_ros.view.event_words import goal_words
 from mnm_ros.view.sentences import sentence
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -27,10 +31,12 @@ class GoalBoard:
 
     Every message on ``goal/status`` is complete in itself and latched: a client that starts late
     or misses a message finds its goal in the next one, and takes no other goal for its own.
+
+    :ivar language: of the sentences that are published; reports and the log have them in English.
     """
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, node: Node, language: str) -> None:
+        self._node, self.language = node, language
         self._results = node.create_publisher(String, 'goal_result', messages.LATCHED)
         self._statuses = node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
         self._reports: dict[int, GoalReport] = {}    # by id, that of the last change at the end
@@ -79,7 +85,7 @@ class GoalBoard:
     def refuse(self, report: GoalReport, how: Said) -> None:
         """Publish at the next ``tick`` that a goal of too many is refused."""
         ended = report.over(GoalStatus.REFUSED, sentence(how), self.now, how)
-        self._refused = ended.text
+        self._refused = self.said(ended).text
         self.tell_soon(ended)
 
     def tick(self, now: float) -> None:
@@ -109,7 +115,18 @@ class GoalBoard:
                             reason if isinstance(reason, Said) else None)
         self._node.get_logger().info(ended.text)
         self.tell(ended)
-        self._results.publish(String(data=ended.text))
+        self._results.publish(String(data=self.said(ended).text))
+
+    def said(self, report: GoalReport) -> GoalReport:
+        """Return a report with its sentences in the language that is published."""
+        language = self.language
+        if language == ENGLISH:
+            return report
+        return replace(
+            report, how=sentence(report.said, language=language) or report.how,
+            text=phrase('outcomes.ending_goal', language, said=sentence(
+                report.ending, language=language)) if report.ending and not report.status.over
+            else goal_words(report, UNDESCRIBED, language, plain=False))
 
     def close(self) -> None:
         """Make sure that the last result has been heard."""
@@ -122,4 +139,4 @@ class GoalBoard:
     def _publish(self) -> None:
         self._untold = False
         self._statuses.publish(messages.encode_goals(
-            self._node.get_clock().now().to_msg(), self._reports.values()))
+            self._node.get_clock().now().to_msg(), map(self.said, self._reports.values())))

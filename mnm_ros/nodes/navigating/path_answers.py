@@ -13,6 +13,7 @@ from geometry_msgs.msg import PoseStamped
 from mnm_ros import messages
 from mnm_ros.core.knowledge.knowledge import Knowledge
 from mnm_ros.export.direct_edges import DirectEdges
+from mnm_ros.language import ENGLISH, Phrase, text_in
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
 from mnm_ros.nodes.navigating.nav2_server import Nav2Server
 from mnm_ros.nodes.navigating.place_finder import GOAL_OUTSIDE_MAP, PlaceFinder, Refusal
@@ -53,11 +54,13 @@ class PathAnswers:
 
     :param places: what poses mean.
     :param here: returns the state that the robot was last seen in, if any.
+    :param language: of the answers.
     """
 
     def __init__(self, node: Node, places: PlaceFinder, learnt: LearntPolicies,
-                 here: Callable[[], int | None]) -> None:
+                 here: Callable[[], int | None], language: str) -> None:
         self._node, self._places, self._learnt, self._here = node, places, learnt, here
+        self._language = language
         self._questions: list[_Question] = []
         self._model: Subscription | None = None
         self._known: Knowledge | None = None    # by the last model
@@ -88,7 +91,7 @@ class PathAnswers:
         self._questions = [each for each in self._questions if each not in late]
         for question in late:
             self._refuse(question.server, question.handle, Refusal(
-                _TIMEOUT, f'no model was heard from the explorer within {_WAIT:g} s'))
+                _TIMEOUT, Phrase.of('poses.no_model', seconds=_WAIT)))
         if self._model is not None and not self._questions and now >= self._until:
             self._node.destroy_subscription(self._model)
             self._model = self._known = None
@@ -115,16 +118,16 @@ class PathAnswers:
     def _stops(self, asked: Any, goals: Sequence[PoseStamped]) -> Union[tuple[int, ...], Refusal]:
         """Return the states that a path is asked for from and to, or why there is none."""
         if asked.planner_id:
-            return Refusal(_INVALID_PLANNER, f'the planner {asked.planner_id!r} is asked for, '
-                           'expected none, as the ways are those that were learnt')
+            return Refusal(_INVALID_PLANNER, Phrase.of(
+                'poses.planner', planner=repr(asked.planner_id)))
         if not goals:
-            return Refusal(GOAL_OUTSIDE_MAP, 'no goal is given, expected one at least')
+            return Refusal(GOAL_OUTSIDE_MAP, Phrase.of('poses.no_goal'))
         start = self._places.place(asked.start) if asked.use_start else self._here()
         if start is None:
-            return Refusal(_START_OUTSIDE_MAP, 'the robot was not heard yet')
+            return Refusal(_START_OUTSIDE_MAP, Phrase.of('poses.robot_not_heard'))
         if isinstance(start, Refusal):
             code = _START_OUTSIDE_MAP if start.code == GOAL_OUTSIDE_MAP else start.code
-            return Refusal(code, f'start: {start.why}')
+            return Refusal(code, Phrase.of('poses.start', why=start.why))
         ends = [self._places.place(goal) for goal in goals]
         refused = next((end for end in ends if isinstance(end, Refusal)), None)
         return refused or (start, *(end for end in ends if not isinstance(end, Refusal)))
@@ -135,8 +138,8 @@ class PathAnswers:
             route = graph.route(start, end)
             if route is None or start not in described.positions:
                 self._refuse(question.server, question.handle, Refusal(
-                    _NO_VALID_PATH, f'no edges of what was learnt lead from '
-                    f'{described.label(start)} to {described.label(end)}'))
+                    _NO_VALID_PATH, Phrase.of('poses.no_edges', start=described.label(start),
+                                              end=described.label(end))))
                 return
             states += [edge.following for edge in route]
         path = Path()
@@ -158,6 +161,7 @@ class PathAnswers:
         return pose
 
     def _refuse(self, server: Nav2Server, handle: Any, refusal: Refusal) -> None:
-        self._node.get_logger().info(f'refused a path: {refusal.why}')
+        self._node.get_logger().info(f'refused a path: {text_in(ENGLISH, refusal.why)}')
         through = hasattr(handle.request, 'goals')
-        server.abort(handle, refusal.code + through * _THROUGH, refusal.why)
+        server.abort(handle, refusal.code + through * _THROUGH,
+                     text_in(self._language, refusal.why))

@@ -9,9 +9,12 @@ import math
 from typing import NamedTuple, Union
 
 from geometry_msgs.msg import PoseStamped
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.driving.pose import Transform
+from mnm_ros.language import Phrase, Text
 from mnm_ros.nodes.common.heard_frames import HeardFrames
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.view.sentences import Sentence
 from rclpy.node import Node
 
 SAME = 1e-6        # m, between places that are one
@@ -21,10 +24,10 @@ TF_ERROR, GOAL_OUTSIDE_MAP = 202, 204
 
 
 class Refusal(NamedTuple):
-    """Why a pose is no goal, as a code and as a sentence."""
+    """Why a pose is no goal, as a code and as a phrase."""
 
     code: int
-    why: str
+    why: Text
 
 
 class PlaceFinder:
@@ -38,7 +41,7 @@ class PlaceFinder:
     """
 
     def __init__(self, node: Node, tolerance: Callable[[], float],
-                 refusal: Callable[[int], str]) -> None:
+                 refusal: Callable[[int], Reason]) -> None:
         self._node = node
         self._tolerance, self._refusal = tolerance, refusal
         self.description: RobotDescription = UNDESCRIBED
@@ -59,13 +62,12 @@ class PlaceFinder:
         frame, position = asked.header.frame_id.lstrip('/'), asked.pose.position
         x, y = position.x, position.y
         if not all(map(math.isfinite, (x, y, position.z))):
-            return Refusal(GOAL_OUTSIDE_MAP, f'the pose is at ({x}, {y}), expected numbers')
+            return Refusal(GOAL_OUTSIDE_MAP, Phrase.of('poses.no_numbers', x=x, y=y))
         if not described.frame or frame != described.frame.lstrip('/'):
             link = self.frames.find(frame, described.frame) if self.frames else None
             if link is None:
-                return Refusal(TF_ERROR, f'the pose is in the frame {frame!r}, expected '
-                               f'{described.frame!r}, in which the robot side has its places, or '
-                               'one from which transforms lead there')
+                return Refusal(TF_ERROR, Phrase.of(
+                    'poses.frame', frame=repr(frame), expected=repr(described.frame)))
             x, y, *_ = link.transform.then(Transform(x, y, position.z))
         near = sorted((math.dist((x, y), place), state)
                       for state, place in described.positions.items())
@@ -74,14 +76,14 @@ class PlaceFinder:
         found = next((state for state in there if not self._refusal(state)), None)
         if found is not None:
             return found
-        why = (f'{described.label(there[0])}: {self._refusal(there[0])}' if there
-               else 'no place is there')
-        return Refusal(GOAL_OUTSIDE_MAP, f'({x:.2f}, {y:.2f}) is no known place ({why}); '
-                       f'{self._nearest_known(near, most)}')
+        why = Phrase.of('poses.place', place=described.label(there[0]), why=Sentence(
+            self._refusal(there[0]))) if there else Phrase.of('poses.no_place')
+        return Refusal(GOAL_OUTSIDE_MAP, Phrase.of(
+            'poses.not_known', x=x, y=y, why=why, nearest=self._nearest_known(near, most)))
 
-    def _nearest_known(self, near: list[tuple[float, int]], most: float) -> str:
+    def _nearest_known(self, near: list[tuple[float, int]], most: float) -> Phrase:
         for away, state in near:
             if not self._refusal(state):
-                return (f'the nearest is {self.description.label(state)}, {away:.2f} m away, '
-                        f'expected at most {most:g} m (pose_tolerance) and no other place nearer')
-        return 'none is known yet'
+                return Phrase.of('poses.nearest', place=self.description.label(state), away=away,
+                                 most=most)
+        return Phrase.of('poses.none_known')

@@ -11,6 +11,7 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.language import ENGLISH, Phrase, Text, text_in
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.nav2_server import nav2_type, Nav2Server
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder, Refusal
@@ -172,19 +173,20 @@ class PoseGoals:
         """Return why a goal is not even begun."""
         if tree:
             return Refusal(
-                _FAILED_TO_LOAD_BEHAVIOR_TREE, f'the behaviour tree {tree!r} is asked for, '
-                'expected none, as policies are followed')
+                _FAILED_TO_LOAD_BEHAVIOR_TREE, Phrase.of('poses.tree', tree=repr(tree)))
         if journey.index >= len(journey.poses):
             index, journey.index, many = journey.index, 0, len(journey.poses)
-            return Refusal(_UNKNOWN, f'pose {index} of {many} is the first to go to, expected one '
-                           'that there is')
+            return Refusal(_UNKNOWN, Phrase.of('poses.first', index=index, count=many))
         # Waypoints are searched for one by one: what is there then is known then.
         found = [] if journey.waypoints else map(self._places.place, journey.poses)
         return next((each for each in found if isinstance(each, Refusal)), None)
 
     def _refuse(self, journey: _Journey, refusal: Refusal) -> None:
-        self._node.get_logger().info(f'refused a pose: {refusal.why}')
-        journey.fail(refusal.code, refusal.why)
+        self._node.get_logger().info(f'refused a pose: {text_in(ENGLISH, refusal.why)}')
+        self._fail(journey, refusal.code, refusal.why)
+
+    def _fail(self, journey: _Journey, code: int, why: Text) -> None:
+        journey.fail(code, text_in(self._board.language, why))
 
     def _on_cancel(self, handle: Any) -> bool:
         for goal_id, journey in [*self._open.items()]:
@@ -208,10 +210,12 @@ class PoseGoals:
     def _end(self, journey: _Journey, report: GoalReport | None) -> None:
         """Send the result; another goal has replaced one that no client has cancelled."""
         if report is None:
-            journey.fail(_UNKNOWN, 'the goal is not known any more')
-        elif report.status is not GoalStatus.REACHED:
-            journey.fail(_CODES.get(report.status, _UNKNOWN), report.text)
+            self._fail(journey, _UNKNOWN, Phrase.of('poses.forgotten'))
+            return
+        said = self._board.said(report).text
+        if report.status is not GoalStatus.REACHED:
+            self._fail(journey, _CODES.get(report.status, _UNKNOWN), said)
         elif journey.at_last:
             journey.server.succeed(journey.handle)
         else:
-            journey.fail(_UNKNOWN, f'{report.text}, then another goal came')
+            self._fail(journey, _UNKNOWN, Phrase.of('poses.replaced', said=said))

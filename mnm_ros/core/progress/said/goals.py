@@ -77,6 +77,10 @@ class ClientCancelled(Said):
     """The client that has sent the goal has cancelled it."""
 
 
+class CancelledEarly(Said):
+    """The request to cancel the goal has come, and the goal itself has not."""
+
+
 class CancelCalled(Said):
     """The service ``cancel`` was called."""
 
