@@ -5,12 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import TypeVar
 
 from mnm_ros.core import PairChange
-from mnm_ros.core.detection.pair_watch import News, PairWatch, Status
+from mnm_ros.core.detection.pair_watch import News, PairWatch, Status, Ways
 from pages import DOCS
 import pytest
 from saved import again
+
+_State = TypeVar('_State', bound=Enum)
 
 PAIR = HERE, ACTION = 3, 1
 THERE, ELSEWHERE = 4, 5
@@ -53,17 +57,17 @@ INTO: Mapping[Status, Callable[[PairWatch], None]] = {
     Status.CLOSED: lambda watch: alarm(watch, HERE)}
 
 
-def table() -> dict[tuple[str, Status], Status]:
-    """Return the table of the page: the next status by the event and the status before it."""
+def table(corner: str, of: type[_State]) -> dict[tuple[str, _State], _State]:
+    """Return a table of the page: what follows by the event and what was before it."""
     page = (DOCS / 'explanation' / 'algorithm.md').read_text('utf-8')
-    lines = page.partition('\n| event |')[2].partition('\n\n')[0].splitlines()
+    lines = page.partition(f'\n| {corner} |')[2].partition('\n\n')[0].splitlines()
     names, _, *rows = ([cell.strip() for cell in line.strip('|').split('|')] for line in lines)
-    before = [*map(Status, names)]
-    return {(event, status): Status(cell) if cell else status
-            for event, *cells in rows for status, cell in zip(before, cells)}
+    before = [*map(of, names)]
+    return {(event, state): of(cell) if cell else state
+            for event, *cells in rows for state, cell in zip(before, cells)}
 
 
-TABLE = table()
+TABLE = table('event', Status)
 
 
 def test_the_table_has_each_event_and_each_status() -> None:
@@ -79,6 +83,77 @@ def test_the_status_after_an_event_is_that_of_the_table(event: str, before: Stat
     watch = again(watch)
     EVENTS[event](watch)
     assert watch.status(PAIR) is TABLE[event, before]
+
+
+def fail(watch: PairWatch, times: int, declared: bool, worked: int = 50) -> None:
+    """Let the pair fail after executions that all worked, until it has failed so often."""
+    for failures in range(watch.failures(PAIR) + 1, times + 1):
+        watch.record(PAIR, HERE, (THERE, worked, worked + failures), rests=True,
+                     detours=declared)
+
+
+def work(watch: PairWatch) -> None:
+    """Let the pair work, and stay suspected if it was."""
+    watch.record(PAIR, THERE, (THERE, 51, 56), rests=True)
+
+
+SEARCHED: Mapping[str, tuple[bool, Callable[[PairWatch], None]]] = {
+    'it stays, which happens by chance once in 10,000 times, and successors are declared':
+        (False, lambda watch: fail(watch, watch.failures(PAIR) + 1, True)),
+    'it is suspected after 10 executions or more': (False, lambda watch: fail(watch, 9, False)),
+    'it is suspected after fewer executions': (True, lambda watch: fail(watch, 19, False, 2)),
+    'ways around it are found before it is suspected': (False, PairWatch.found_ways),
+    'a run only waits for it, which was executed 10 times or more':
+        (False, lambda watch: watch.insist(True)),
+    'a run only waits for it, which was executed fewer times, and successors are declared':
+        (True, lambda watch: watch.insist(True)),
+    'a run only waits for it, which was executed fewer times, without declared successors':
+        (True, lambda watch: watch.insist(False)),
+    'it leads on, and stays suspected': (True, work)}
+SEARCH = table('event of the search', Ways)
+
+
+def searched(ways: Ways, scarce: bool) -> PairWatch:
+    """Return a watch with this search, of a pair that was executed few times if scarce."""
+    watch = PairWatch()
+    if ways is Ways.NOT_SOUGHT:
+        fail(watch, *((18, False, 2) if scarce else (1, False)))
+        return watch
+    fail(watch, *((19, False, 2) if scarce else (2, True)))
+    if ways in (Ways.TRIED, Ways.ATTEMPTED):
+        if scarce:
+            watch.insist(ways is Ways.TRIED)
+        else:
+            watch.found_ways()
+    if ways is Ways.IN_VAIN or ways is Ways.ATTEMPTED and not scarce:
+        watch.insist(False)
+    return watch
+
+
+def ways_of(watch: PairWatch) -> Ways:
+    row = watch._rows.get(PAIR)
+    return row.ways if row else Ways.NOT_SOUGHT
+
+
+def test_the_table_has_each_event_of_the_search_and_each_of_its_states() -> None:
+    assert {*SEARCH} == {(event, ways) for event in SEARCHED for ways in Ways}
+
+
+@pytest.mark.parametrize(('event', 'before'), SEARCH)
+def test_the_search_for_ways_after_an_event_is_that_of_the_table(event: str, before: Ways) -> None:
+    scarce, happen = SEARCHED[event]
+    if scarce and before is Ways.IN_VAIN:    # attempts decide at once about such a pair
+        assert SEARCH[event, before] is before
+        return
+    watch = searched(before, scarce)
+    assert ways_of(watch) is before
+    watch = again(watch)
+    happen(watch)
+    after = ways_of(watch)
+    assert after is SEARCH[event, before]
+    assert bool(watch.detoured) == (after in (Ways.SOUGHT, Ways.TRIED))
+    if after in (Ways.TRIED, Ways.ATTEMPTED):
+        assert not watch.resting
 
 
 @pytest.mark.parametrize(('status', 'avoided', 'due'), [

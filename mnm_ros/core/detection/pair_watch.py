@@ -4,9 +4,10 @@
 The pairs that fail, are suspected or closed: one row for each, with one status and its timers.
 
 ``Doubts`` records each execution here, and the phase asks which pairs to avoid, and which are due.
-``docs/explanation/algorithm.md`` has the table of all changes of a status. All of it is outside of
-the promise: nothing is forgotten or deleted by a status. The next pair, the next attempt and the
-next run depend on the past alone, which the tests and confidence sets allow.
+``docs/explanation/algorithm.md`` has the tables of all changes of a status, and of the search for
+ways around a pair. All of it is outside of the promise: nothing is forgotten or deleted by a
+status. The next pair, the next attempt and the next run depend on the past alone, which the tests
+and confidence sets allow.
 
 *Failing.* A person in a doorway is there for all tries of half a minute: they show hardly more
 than one. A pair that nearly always worked, and has failed more often in a row than it would once
@@ -86,6 +87,26 @@ class Status(Enum):
     CLOSED = 'closed'
 
 
+class Ways(Enum):
+    """The state of the search for ways around a pair, which says whether the pair has pauses."""
+
+    NOT_SOUGHT = 'not sought'
+    SOUGHT = 'sought'          # in the pauses of the pair
+    TRIED = 'tried'            # the pair has no pauses, but a run prefers ways around the pair
+    IN_VAIN = 'in vain'        # no way was found; the pair has pauses
+    ATTEMPTED = 'attempted'    # attempts decide, and the pair has no pauses
+
+    @property
+    def preferred(self) -> bool:
+        """Return whether a run executes the pair only if nothing else is left."""
+        return self in (Ways.SOUGHT, Ways.TRIED)
+
+    @property
+    def rests(self) -> bool:
+        """Return whether the pair may get a pause."""
+        return self not in (Ways.TRIED, Ways.ATTEMPTED)
+
+
 class News(Enum):
     """The outcome of an execution that the phase reports."""
 
@@ -128,8 +149,6 @@ class _Row:
 
     :ivar worked: executions that worked, less the others, since it is suspected.
     :ivar usual: what it did before it failed if that was little; else None.
-    :ivar detours: whether ways around it are sought; vain: whether none was found.
-    :ivar rests: whether it may get a pause.
     :ivar pause: steps of its last pause, and left: of these, still to come; None if it is over,
         and the pair was executed since.
     :ivar breaks_off: whether an attempt is broken off before the pair while it rests.
@@ -140,9 +159,7 @@ class _Row:
     status: Status
     worked: int = 0
     usual: _Usual | None = None
-    detours: bool = False
-    vain: bool = False
-    rests: bool = True
+    ways: Ways = Ways.NOT_SOUGHT
     pause: int = 0
     left: int | None = None
     breaks_off: bool = False
@@ -181,8 +198,8 @@ class PairWatch:
 
     @property
     def detoured(self) -> Collection[Pair]:
-        """Return the pairs around which ways are sought."""
-        return [pair for pair, row in self._rows.items() if row.detours]
+        """Return the pairs that a run executes only if no way around them is left."""
+        return [pair for pair, row in self._rows.items() if row.ways.preferred]
 
     @property
     def closed(self) -> Mapping[Pair, int]:
@@ -214,7 +231,7 @@ class PairWatch:
     def avoids(self, pair: Pair) -> bool:
         """Return whether all else comes before a pair: a pause, a way around it, or a re-check."""
         row = self._rows.get(pair)
-        return row is not None and bool(row.left or row.detours or (
+        return row is not None and bool(row.left or row.ways.preferred or (
             self.scheduled and row.status is Status.CLOSED and not row.tries))
 
     def step(self) -> bool:
@@ -250,8 +267,8 @@ class PairWatch:
         self._failing[pair] = failing
         if row is not None and row.status is not Status.CLOSED:
             # Else nothing would execute a pair around which ways are sought, or have been found.
-            row.left = 0 if row.detours and (
-                row.rests or row.status is Status.FAILING) else None
+            row.left = 0 if row.ways is Ways.SOUGHT or (
+                row.ways is Ways.TRIED and row.status is Status.FAILING) else None
             row.worked = max(0, row.worked - 1)
         leads_on = before.end == pair[0]    # at last: after few executions that is no failure
         if leads_on or not _is_seldom(failing.times, before) if scarce else (
@@ -261,10 +278,11 @@ class PairWatch:
                 scarce or _is_rare(failing.times, before)):
             row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
             row.status, row.usual = Status.SUSPECTED, before if scarce else None
-            row.detours = row.detours or scarce and row.rests
-            row.rests = row.rests or row.detours
+            if row.ways is Ways.TRIED or scarce and row.ways is Ways.NOT_SOUGHT:
+                row.ways = Ways.SOUGHT
             news = News.SUSPECTED
-        if rests and not leads_on and (row is None or row.rests):    # else it is tried at once
+        # A pair without pauses is tried at once.
+        if rests and not leads_on and (row is None or row.ways.rests):
             self._rest(pair, -failing.times * math.log(before.chance_to_fail), detours)
         return news
 
@@ -307,10 +325,11 @@ class PairWatch:
         """
         for pair in self.detoured:
             row = self._rows[pair]
-            row.detours, row.vain = declared and row.usual is not None, True
             if row.usual is not None:
+                row.ways = Ways.TRIED if declared else Ways.ATTEMPTED
                 row.end_pauses()
-                row.rests = False
+            else:
+                row.ways = Ways.IN_VAIN if row.ways is Ways.SOUGHT else Ways.ATTEMPTED
 
     def found_ways(self) -> None:
         """Have the pairs around which ways were found tried at once, until there is a hint."""
@@ -318,7 +337,7 @@ class PairWatch:
             if self.status(pair) is Status.FAILING:
                 row = self._rows[pair]
                 row.end_pauses()
-                row.rests, row.left = False, 0
+                row.ways, row.left = Ways.TRIED, 0
 
     def pause_closed(self, wanted: bool) -> None:
         """Begin the pauses of closed pairs, or end them; re-checks by a caller replace them."""
@@ -377,9 +396,10 @@ class PairWatch:
         row.end_pauses()
         row.worked += 1
         if status is Status.SUSPECTED and row.worked < _TO_WITHDRAW:
-            if row.detours and row.rests:    # no attempt may execute it
+            if row.ways is Ways.SOUGHT:    # no attempt may execute it
                 row.left = 0
-            row.detours = row.detours and row.rests
+            elif row.ways is Ways.TRIED:
+                row.ways = Ways.ATTEMPTED
             return None
         del self._rows[pair]
         return News.WORKS if status is Status.SUSPECTED else None
@@ -391,10 +411,12 @@ class PairWatch:
         row = self._rows.pop(pair, None) or _Row(Status.FAILING)
         self._rows[pair] = row    # last, as the pair that has waited longest is due first
         row.breaks_off = unexpected >= _HARDLY
-        row.detours = row.detours or detours and not row.vain and unexpected >= _TO_DETOUR
-        longest = _LONGEST if not row.detours else (
+        if detours and row.ways is Ways.NOT_SOUGHT and unexpected >= _TO_DETOUR:
+            row.ways = Ways.SOUGHT
+        sought = row.ways is Ways.SOUGHT
+        longest = _LONGEST if not sought else (
             _LONGEST_DETOURED if row.usual is None else _LONGEST_SCARCE)
-        row.pause = row.left = _FIRST if row.status is Status.SUSPECTED and not row.detours else (
+        row.pause = row.left = _FIRST if row.status is Status.SUSPECTED and not sought else (
             min(2 * (row.pause or _FIRST // 2), longest))
 
 
