@@ -10,6 +10,8 @@ from typing import TypeVar
 
 from mnm_ros.core import PairChange
 from mnm_ros.core.detection.pair_watch import News, PairWatch, Status, Ways
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.support import Support
 from pages import DOCS
 import pytest
 from saved import again
@@ -19,6 +21,7 @@ _State = TypeVar('_State', bound=Enum)
 PAIR = HERE, ACTION = 3, 1
 THERE, ELSEWHERE = 4, 5
 OLD = {THERE: 50}    # successors before any change
+DECLARED = Support(Declaration({HERE: ((HERE, THERE),)}))
 
 
 def execute(watch: PairWatch, next_state: int, times: int = 1, worked: int = 50) -> None:
@@ -85,11 +88,10 @@ def test_the_status_after_an_event_is_that_of_the_table(event: str, before: Stat
     assert watch.status(PAIR) is TABLE[event, before]
 
 
-def fail(watch: PairWatch, times: int, declared: bool, worked: int = 50) -> None:
+def fail(watch: PairWatch, times: int, worked: int = 50) -> None:
     """Let the pair fail after executions that all worked, until it has failed so often."""
     for failures in range(watch.failures(PAIR) + 1, times + 1):
-        watch.record(PAIR, HERE, (THERE, worked, worked + failures), rests=True,
-                     detours=declared)
+        watch.record(PAIR, HERE, (THERE, worked, worked + failures), rests=True)
 
 
 def work(watch: PairWatch) -> None:
@@ -97,36 +99,35 @@ def work(watch: PairWatch) -> None:
     watch.record(PAIR, THERE, (THERE, 51, 56), rests=True)
 
 
-SEARCHED: Mapping[str, tuple[bool, Callable[[PairWatch], None]]] = {
+SEARCHED: Mapping[str, tuple[bool, bool, Callable[[PairWatch], None]]] = {
     'it stays, which happens by chance once in 10,000 times, and successors are declared':
-        (False, lambda watch: fail(watch, watch.failures(PAIR) + 1, True)),
-    'it is suspected after 10 executions or more': (False, lambda watch: fail(watch, 9, False)),
-    'it is suspected after fewer executions': (True, lambda watch: fail(watch, 19, False, 2)),
-    'ways around it are found before it is suspected': (False, PairWatch.found_ways),
+        (True, False, lambda watch: fail(watch, watch.failures(PAIR) + 1)),
+    'it is suspected after 10 executions or more': (False, False, lambda watch: fail(watch, 9)),
+    'it is suspected after fewer executions': (True, True, lambda watch: fail(watch, 19, 2)),
+    'ways around it are found before it is suspected': (True, False, PairWatch.found_ways),
     'a run only waits for it, which was executed 10 times or more':
-        (False, lambda watch: watch.insist(True)),
+        (True, False, PairWatch.insist),
     'a run only waits for it, which was executed fewer times, and successors are declared':
-        (True, lambda watch: watch.insist(True)),
+        (True, True, PairWatch.insist),
     'a run only waits for it, which was executed fewer times, without declared successors':
-        (True, lambda watch: watch.insist(False)),
-    'it leads on, and stays suspected': (True, work)}
+        (False, True, PairWatch.insist),
+    'it leads on, and stays suspected': (True, True, work)}
+"""Whether successors are declared, whether the pair was executed few times, and the event."""
+
 SEARCH = table('event of the search', Ways)
 
 
-def searched(ways: Ways, scarce: bool) -> PairWatch:
+def searched(ways: Ways, scarce: bool, support: Support) -> PairWatch:
     """Return a watch with this search, of a pair that was executed few times if scarce."""
-    watch = PairWatch()
-    if ways is Ways.NOT_SOUGHT:
-        fail(watch, *((18, False, 2) if scarce else (1, False)))
-        return watch
-    fail(watch, *((19, False, 2) if scarce else (2, True)))
+    watch = PairWatch(support)
+    if not (scarce and ways is Ways.ATTEMPTED):
+        support.declared = DECLARED.declared
+    sought = ways is not Ways.NOT_SOUGHT
+    fail(watch, *((18 + sought, 2) if scarce else (1 + sought,)))
     if ways in (Ways.TRIED, Ways.ATTEMPTED):
-        if scarce:
-            watch.insist(ways is Ways.TRIED)
-        else:
-            watch.found_ways()
+        (PairWatch.insist if scarce else PairWatch.found_ways)(watch)
     if ways is Ways.IN_VAIN or ways is Ways.ATTEMPTED and not scarce:
-        watch.insist(False)
+        watch.insist()
     return watch
 
 
@@ -141,12 +142,14 @@ def test_the_table_has_each_event_of_the_search_and_each_of_its_states() -> None
 
 @pytest.mark.parametrize(('event', 'before'), SEARCH)
 def test_the_search_for_ways_after_an_event_is_that_of_the_table(event: str, before: Ways) -> None:
-    scarce, happen = SEARCHED[event]
+    declared, scarce, happen = SEARCHED[event]
     if scarce and before is Ways.IN_VAIN:    # attempts decide at once about such a pair
         assert SEARCH[event, before] is before
         return
-    watch = searched(before, scarce)
+    support = Support()
+    watch = searched(before, scarce, support)
     assert ways_of(watch) is before
+    support.declared = DECLARED.declared if declared else Declaration()
     watch = again(watch)
     happen(watch)
     after = ways_of(watch)
@@ -226,11 +229,10 @@ def test_what_failures_are_is_said_by_what_was_usual_before_them() -> None:
 
 @pytest.mark.parametrize('declared', [True, False])
 def test_ways_around_are_sought_where_they_are_declared_or_little_was_seen(declared: bool) -> None:
-    watch = PairWatch()
-    for times in range(1, 6):
-        watch.record(PAIR, HERE, (THERE, 50, 50 + times), rests=True, detours=declared)
+    watch = PairWatch(DECLARED if declared else Support())
+    fail(watch, 5)
     assert [*watch.suspected] == [PAIR] and bool(watch.detoured) == declared
-    watch.insist(declared)
+    watch.insist()
     assert not watch.detoured and [*watch.resting] == [PAIR]
 
 
@@ -269,10 +271,10 @@ def test_a_closed_pair_is_tried_as_any_other_if_nobody_schedules_re_checks() -> 
 
 
 def test_ways_around_are_sought_before_there_is_a_hint_which_then_comes_soon() -> None:
-    watch, worked = PairWatch(), 11
+    watch, worked = PairWatch(DECLARED), 11
 
     def fail(times: int) -> News | None:
-        return watch.record(PAIR, HERE, (THERE, worked, worked + times), rests=True, detours=True)
+        return watch.record(PAIR, HERE, (THERE, worked, worked + times), rests=True)
     assert not fail(1) and not watch.detoured
     news = [fail(times) for times in range(2, 6)]
     assert not any(news) and [*watch.detoured] == [PAIR] and not watch.suspected
@@ -287,11 +289,9 @@ def test_ways_around_are_sought_before_there_is_a_hint_which_then_comes_soon() -
 
 
 def test_a_pair_around_which_no_way_was_found_is_not_sought_ways_around_again() -> None:
-    watch = PairWatch()
-    for times in range(1, 4):
-        watch.record(PAIR, HERE, (THERE, 50, 50 + times), rests=True, detours=True)
+    watch = PairWatch(DECLARED)
+    fail(watch, 3)
     assert watch.detoured
-    watch.insist(True)
-    for times in range(4, 12):
-        watch.record(PAIR, HERE, (THERE, 50, 50 + times), rests=True, detours=True)
+    watch.insist()
+    fail(watch, 11)
     assert watch.suspected and not watch.detoured

@@ -21,7 +21,6 @@ from mnm_ros.core import (
     Support,
 )
 from mnm_ros.core.components import part
-from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import ChangeLog
@@ -446,7 +445,7 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
             phase = phases[0]
             kept = json.loads(json.dumps([phase.outline(), snapshot.take(phase, phase.foreign)]))
             other = WatchPhase(
-                replace(round_, log=ChangeLog(), pairs=PairWatch()),
+                replace(round_, log=ChangeLog()),
                     phase.policies, quanta=1)
             snapshot.put(kept[1], other)
             other.begin_again(kept[0])

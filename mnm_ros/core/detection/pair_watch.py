@@ -61,6 +61,7 @@ from enum import Enum
 import math
 
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.events import PairChange
 
 _EXECUTIONS = 10      # before the failures, of a pair that nearly always worked
@@ -175,10 +176,13 @@ class PairWatch:
     """
     The rows of all pairs that are not normal.
 
+    :param support: says whether successors are declared, so that ways around a pair are found
+        soon. None if nothing ever is.
     :ivar scheduled: whether a caller schedules re-checks of closed pairs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, support: Support | None = None) -> None:
+        self._support = support
         self.scheduled = False
         self._failing: dict[Pair, _Failures] = {}
         self._rows: dict[Pair, _Row] = {}
@@ -244,14 +248,13 @@ class PairWatch:
         return over
 
     def record(self, pair: Pair, next_state: int, usual: tuple[int | None, int, int], *,
-               rests: bool, detours: bool = False) -> News | None:
+               rests: bool) -> News | None:
         """
         Record an execution that has raised no alarm.
 
         :param usual: the usual successor of the pair, how often it has followed, and the
             executions in all, this one among them.
         :param rests: whether the pair may get a pause.
-        :param detours: whether ways around the pair are declared, so that they are found soon.
         """
         end, worked, executions = usual
         news = self.executed(pair, next_state)
@@ -283,7 +286,7 @@ class PairWatch:
             news = News.SUSPECTED
         # A pair without pauses is tried at once.
         if rests and not leads_on and (row is None or row.ways.rests):
-            self._rest(pair, -failing.times * math.log(before.chance_to_fail), detours)
+            self._rest(pair, -failing.times * math.log(before.chance_to_fail))
         return news
 
     def executed(self, pair: Pair, next_state: int) -> News | None:
@@ -316,17 +319,17 @@ class PairWatch:
         self._failing.pop(pair, None)
         self._rows[pair].status = Status.FAILING
 
-    def insist(self, declared: bool) -> None:
+    def insist(self) -> None:
         """
         Have the pairs of which little was seen before tried without pauses: no other way is left.
 
-        :param declared: whether the run that has sought ways goes on until it has ruled out that
-            the pairs lead on; else attempts decide.
+        If successors are declared, the run that has sought ways goes on until it has ruled out
+        that the pairs lead on; else attempts decide.
         """
         for pair in self.detoured:
             row = self._rows[pair]
             if row.usual is not None:
-                row.ways = Ways.TRIED if declared else Ways.ATTEMPTED
+                row.ways = Ways.TRIED if self._support else Ways.ATTEMPTED
                 row.end_pauses()
             else:
                 row.ways = Ways.IN_VAIN if row.ways is Ways.SOUGHT else Ways.ATTEMPTED
@@ -404,14 +407,14 @@ class PairWatch:
         del self._rows[pair]
         return News.WORKS if status is Status.SUSPECTED else None
 
-    def _rest(self, pair: Pair, unexpected: float, detours: bool) -> None:
+    def _rest(self, pair: Pair, unexpected: float) -> None:
         """Let a pair rest if its failures are ``unexpected`` by so many nats."""
         if unexpected < _UNEXPECTED:
             return
         row = self._rows.pop(pair, None) or _Row(Status.FAILING)
         self._rows[pair] = row    # last, as the pair that has waited longest is due first
         row.breaks_off = unexpected >= _HARDLY
-        if detours and row.ways is Ways.NOT_SOUGHT and unexpected >= _TO_DETOUR:
+        if self._support and row.ways is Ways.NOT_SOUGHT and unexpected >= _TO_DETOUR:
             row.ways = Ways.SOUGHT
         sought = row.ways is Ways.SOUGHT
         longest = _LONGEST if not sought else (

@@ -144,7 +144,7 @@ class Round:
     :ivar log: receives what was decided.
     :ivar transitions: what was seen since the start of that stream; None to begin with nothing.
     :ivar memory: of what changes have taken away.
-    :ivar pairs: that fail, are suspected or closed.
+    :ivar pairs: that fail, are suspected or closed; None to begin with nothing.
     :ivar patience: steps for which a change may be open, if no state is found meanwhile.
     :ivar patience_for_proofs: the same once nothing but proofs is left.
     """
@@ -157,7 +157,7 @@ class Round:
     log: ChangeLog
     transitions: TransitionMonitor | None = None
     memory: Memory = field(default_factory=Memory)
-    pairs: PairWatch = field(default_factory=PairWatch)
+    pairs: PairWatch | None = None
     patience: float = math.inf
     patience_for_proofs: float = math.inf
 

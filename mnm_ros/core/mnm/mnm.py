@@ -117,7 +117,7 @@ class Mnm(PhaseMachine):
         self._new_checking = new_checking
         self.log = ChangeLog()
         self._memory = Memory()
-        self.pairs = PairWatch()
+        self.pairs = PairWatch(self.support)
         self.round = 0
         self.home: int | None = None
         self.held = HeldHypothesis()

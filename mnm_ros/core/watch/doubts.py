@@ -191,8 +191,7 @@ class Doubts:
         number = self._round.number
         ways_found = pair in pairs.detoured    # or sought, if the pair is not suspected yet
         # While a change is relearnt, all pairs are tried again at once.
-        news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open,
-                            detours=bool(self._round.problem.support))
+        news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open)
         if news is News.SUSPECTED:
             concerned = transitions.concerned(pair, policies)
             if concerned or ways_found:

@@ -68,7 +68,7 @@ class WatchParts:
                               delta['proofs'], targets, new_detector),
                 Turns(targets), Patrol(), policies[0]),
             PooledDetector(delta['pooled']),
-            round_.pairs,
+            round_.pairs or PairWatch(problem.support),
             Relearning(),
             Rediscovery(round_, delta['addition'], delta['restart']),
             Reach(problem.radius, delta['reach']),

@@ -291,7 +291,7 @@ class WatchPhase(CheckingPhase):
         too_long = self._rediscovery.too_long
         self.revisions.take_other_ways(self._sought)
         if self._sought and waits_for in self._pairs.detoured:
-            self._pairs.insist(bool(self.round.problem.support))
+            self._pairs.insist()
         self.revisions.add_found()
         self.revisions.judge_added()
         if self._delete_refuted() or self.base.finished and self._delete_cut_off():
