@@ -183,7 +183,7 @@ class ExplorationSession:
         """Leave the robot alone, at once."""
         self.active = False
         self._link.stop(NodeDeactivated(), at_once=True)
-        self._guard.call(self._loop.pause, 'node deactivated')
+        self._guard.call(self._loop.pause, NodeDeactivated())
         self._link.serve_goals(False)
 
     def explore(self, wanted: bool) -> None:

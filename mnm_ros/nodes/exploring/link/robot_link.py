@@ -21,6 +21,7 @@ from mnm_ros.core.progress.said import (
     ExplorerEnding,
     ExplorerInactive,
     LastHomeMissed,
+    NodeEnding,
     Reason,
 )
 from mnm_ros.core.task.navigation import GoalStatus
@@ -303,7 +304,7 @@ class CommandLink(RobotLink):
             goal = self._goals.driving
             driving, under_way = self.loop.driving or goal, self.loop.under_way or goal
             if driving:
-                self._guard.call(self.loop.pause, 'the node is ending')
+                self._guard.call(self.loop.pause, NodeEnding())
             self._goals.close(ExplorerEnding())
             if not driving:
                 return True
