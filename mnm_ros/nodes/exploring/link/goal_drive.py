@@ -134,10 +134,7 @@ class GoalDrive:
     def _end_report(self, status: GoalStatus, how: Reason) -> None:
         """Say that the goal is over, if it is not."""
         if self._report is not None and not self._report.status.over:
-            self._tell(replace(
-                self._report.on(self._way, self._seconds), status=status, text=sentence(how),
-                said=how if isinstance(how, Said) else None,
-                expected_steps_left=None, expected_seconds_left=None))
+            self._tell(_over(self._report.on(self._way, self._seconds), status, how))
 
     def _stop(self, how: Reason) -> None:
         """End the way to the goal, and the stay there."""
@@ -237,16 +234,13 @@ class GoalDrive:
 
     def _refuse(self, asked: messages.DriveGoal) -> None:
         """Say soon that a goal of too many is refused."""
-        self._end_soon(GoalReport(
-            asked.id, asked.target, GoalStatus.REFUSED, sentence(TOO_MANY_GOALS),
-            said=TOO_MANY_GOALS))
+        self._end_soon(_over(_waiting(asked.id, asked.target), GoalStatus.REFUSED, TOO_MANY_GOALS))
 
     def _take_goal(self, asked: messages.DriveGoal) -> None:
         self._end_report(GoalStatus.CANCELLED, NextGoalCame(asked.target))
         self._stop(NextGoalCame(asked.target))
         self._asked, self._seen_at = asked, time.monotonic()
-        goal = GoalReport(
-            asked.id, asked.target, GoalStatus.WAITING, 'waits for the step under way')
+        goal = _waiting(asked.id, asked.target)
         self._tell(goal)
         if not self._open:
             self.end(GoalStatus.REFUSED, ExplorerInactive())
@@ -258,9 +252,8 @@ class GoalDrive:
             return
         if self._report is None or message.data != self._report.id:
             if message.data not in self._over:    # the goal itself may be on its way
-                self._end_soon(GoalReport(
-                    message.data, None, GoalStatus.CANCELLED, sentence(NavigatorCancelled()),
-                    said=NavigatorCancelled()))
+                self._end_soon(_over(
+                    _waiting(message.data, None), GoalStatus.CANCELLED, NavigatorCancelled()))
             return
         self.leave()
         if self._way is not None and self._loop:
@@ -377,6 +370,18 @@ class GoalDrive:
         reports = {**self._over, **({self._report.id: self._report} if self._report else {})}
         self._status.publish(messages.encode_goals(
             self._node.get_clock().now().to_msg(), reports.values()))
+
+
+def _waiting(goal_id: int, target: int | None) -> GoalReport:
+    """Return the report of a goal that has just come."""
+    return GoalReport(goal_id, target, GoalStatus.WAITING, 'waits for the step under way')
+
+
+def _over(report: GoalReport, status: GoalStatus, how: Reason) -> GoalReport:
+    """Return the report of a goal that is over; the navigator adds the target to the text."""
+    return replace(report, status=status, text=sentence(how),
+                   said=how if isinstance(how, Said) else None,
+                   expected_steps_left=None, expected_seconds_left=None)
 
 
 def _closed_on(policy: Policy, exploration: Exploration) -> Reason:
