@@ -31,13 +31,13 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.task.navigation import Navigation
+from mnm_ros.export.direct_edges import CONFIDENCE, interval
 from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator
-from promise import CONFIDENCE, interval
 from references import unchanging
 
 DELTA = 0.1

@@ -23,6 +23,7 @@ import time
 from arguments import Arguments
 from batch import exit_with, Row, run_batch
 from mnm_ros.core.presets import PRESETS
+from mnm_ros.export.direct_edges import interval
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.ground_truth import best_time, expected_steps, reachable_states, Verdict
 from trials import (
@@ -39,16 +40,6 @@ from trials import (
 
 Task = tuple[str, int, Configuration]
 DEFAULTS = Configuration()
-CONFIDENCE = 0.95
-
-
-def interval(broken: int, trials: int) -> tuple[float, float]:
-    """Return the exact (Clopper-Pearson) interval for a probability, at level ``CONFIDENCE``."""
-    from scipy.special import betaincinv  # scipy.stats takes a second to import
-    tail = (1 - CONFIDENCE) / 2
-    low = betaincinv(broken, trials - broken + 1, tail) if broken else 0.0
-    high = betaincinv(broken + 1, trials - broken, 1 - tail) if broken < trials else 1.0
-    return float(low), float(high)
 
 
 def trial(task: Task) -> dict[str, object]:

@@ -5,7 +5,7 @@ The direct ways between states that were learnt, as edges of a graph, and routes
 
 An edge leads from a state to where an action usually ends, if it does not stay: where a policy
 plays it on its way from home, or where it has been executed so often that at most ``_EXECUTIONS``
-of them are expected for each arrival, with the confidence ``_CONFIDENCE``. Of several such actions
+of them are expected for each arrival, with the confidence ``CONFIDENCE``. Of several such actions
 it is one that policies play, or else the one with the greatest probability.
 """
 
@@ -20,7 +20,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from scipy.special import betaincinv
 
-_CONFIDENCE = 0.95
+CONFIDENCE = 0.95
 _EXECUTIONS = 4.0    # that an arrival may take on an edge that no policy plays
 
 
@@ -64,21 +64,15 @@ class DirectEdges:
 
 
 def bounds(edge: Transition) -> tuple[float, float]:
-    """
-    Return between what the probability of an edge is, with the confidence.
-
-    They are those of Clopper and Pearson (1934), of each edge by itself.
-    """
-    tail, times = (1 - _CONFIDENCE) / 2, edge.times
-    others = round(times / edge.probability) - times
-    return (float(betaincinv(times, others + 1, tail)),
-            most_probability(times, others))
+    """Return between what the probability of an edge is, with the confidence for each edge."""
+    return interval(edge.times, round(edge.times / edge.probability))
 
 
-def most_probability(arrivals: int, others: int) -> float:
-    """Return the upper one of the ``bounds`` of what has arrived so often, and so often not."""
-    tail = (1 - _CONFIDENCE) / 2
-    return float(betaincinv(arrivals + 1, others, 1 - tail)) if others else 1.0
+def interval(successes: int, trials: int) -> tuple[float, float]:
+    """Return the interval of Clopper and Pearson (1934) for a probability, at ``CONFIDENCE``."""
+    others, tail = trials - successes, (1 - CONFIDENCE) / 2
+    return (float(betaincinv(successes, others + 1, tail)) if successes else 0.0,
+            float(betaincinv(successes + 1, others, 1 - tail)) if others else 1.0)
 
 
 def _direct(known: Knowledge, played: Collection[Pair],

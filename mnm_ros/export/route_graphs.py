@@ -37,7 +37,7 @@ from mnm_ros.core.knowledge.knowledge import Transition
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents
-from mnm_ros.export.direct_edges import bounds, DirectEdges, most_probability
+from mnm_ros.export.direct_edges import bounds, DirectEdges, interval
 from mnm_ros.places.geojson import CRS, feature, with_metadata
 from mnm_ros.places.place_graph import Edge, EdgeId, PlaceGraph
 
@@ -156,7 +156,7 @@ class RouteGraph:
         return _known({
             'action': self.learnt.description.action_name(action, edge.start),
             'class': 'tested', 'probability': 0.0, 'least_probability': 0.0,
-            'most_probability': most_probability(0, times),
+            'most_probability': interval(0, times)[1],
             'expected_steps': times + 2.0}) if times else {}    # by Laplace's rule of succession
 
     @property

@@ -263,14 +263,6 @@ def test_bad_arguments(words: list[str], error: str, capsys: pytest.CaptureFixtu
     assert error in capsys.readouterr().err
 
 
-def test_the_interval_is_exact() -> None:
-    pytest.importorskip('scipy')
-    assert promise.interval(0, 100) == pytest.approx((0, 1 - 0.025 ** 0.01))
-    assert promise.interval(100, 100) == pytest.approx((0.025 ** 0.01, 1))
-    low, high = promise.interval(5, 100)
-    assert (round(low, 4), round(high, 4)) == (0.0164, 0.1128)
-
-
 def test_the_table(capsys: pytest.CaptureFixture) -> None:
     pytest.importorskip('scipy')
     assert promise.main(['--families', 'corridor', '--trials', '2', '--radius', '2',

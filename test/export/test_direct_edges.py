@@ -9,7 +9,7 @@ from itertools import permutations
 from late import late
 from mnm_ros.core import Knowledge, RESET
 from mnm_ros.core.knowledge.knowledge import nested
-from mnm_ros.export.direct_edges import bounds, DirectEdges
+from mnm_ros.export.direct_edges import bounds, DirectEdges, interval
 import numpy as np
 import pytest
 
@@ -67,3 +67,8 @@ def test_bounds_are_exact(times: int, tried: int) -> None:
     edge = Knowledge(counts=nested([*failed, (0, 0, 1, times)])).after(0, 0)[-1]
     exact = stats.binomtest(times, tried).proportion_ci(0.95, 'exact')
     assert bounds(edge) == pytest.approx((exact.low, exact.high))
+
+
+def test_the_interval_is_exact_also_for_what_never_or_always_came() -> None:
+    assert interval(0, 100) == pytest.approx((0, 1 - 0.025 ** 0.01))
+    assert interval(100, 100) == pytest.approx((0.025 ** 0.01, 1))
