@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from mnm_ros.core.errors import FileError, ParameterError
+from mnm_ros.core.errors import FileError, InvalidValueError, ParameterError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.maneuvers import Maneuver
 from mnm_ros.driving.occupancy import Map
@@ -95,19 +95,17 @@ class RouteDriver(MobileDriver):
     def _astray(self, pose: Pose) -> str:
         return self._zones.astray(pose, _ASTRAY)
 
-    def _unfit(self, map_: Map) -> str:
+    def _read(self, map_: Map) -> bool:
         """
-        Return why RESET could not end on a map; '' if it can.
+        Take a map on which RESET can end.
 
         A map that a robot makes while it drives begins with few known cells. Hence other places
         in no free cell are only a warning, however many they are.
         """
-        home, off = self._tracker.home_state, places_off(self._graph, map_)
-        return f'{off_told(self._graph, off, _LIVE, home)}; expected a map with a free home' if (
-            home in off) else ''
-
-    def _read(self, map_: Map) -> bool:
         off = places_off(self._graph, map_)
+        if self._plan is None and (home := self._tracker.home_state) in off:
+            raise InvalidValueError(
+                f'{off_told(self._graph, off, _LIVE, home)}; expected a map with a free home')
         if off and off != self._off:
             name = _LIVE if self._plan is None else self._plan.path
             self.get_logger().warning(off_remark(self._graph, off, name))

@@ -14,6 +14,7 @@ import time
 from typing import Any
 
 from mnm_ros import messages
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.driving.drive import Outcome
 from mnm_ros.driving.maneuvers import Maneuver
@@ -112,12 +113,12 @@ class MobileDriver(RobotSide):
         raise NotImplementedError
 
     def _read(self, map_: Map) -> bool:
-        """Take a map; return whether other moves are free now."""
-        raise NotImplementedError
+        """
+        Take a map; return whether other moves are free now.
 
-    def _unfit(self, map_: Map) -> str:
-        """Return why the robot cannot drive by a map; '' if it can."""
-        return ''
+        :raises InvalidValueError: if the robot cannot drive by the map, which is not taken.
+        """
+        raise NotImplementedError
 
     def _astray(self, pose: Pose) -> str:
         """Return why nothing is driven from a pose, as it is too far outside; '' if it is not."""
@@ -372,21 +373,23 @@ class MobileDriver(RobotSide):
                 f'{message.info.width} x {message.info.height} values')
             return
         map_, _ = without_unknown_specks(map_)
-        if unfit := self._unfit(map_):
-            self.get_logger().error(f'map ignored: {unfit}')
-            return
         before = self._has_map, self._map_frame
+        try:
+            changed, pose = self._take_map(map_), self._tracker.last
+        except InvalidValueError as error:
+            self.get_logger().error(f'map ignored: {error}')
+            return
         self._map_frame = message.header.frame_id
         self._base_mover.know(map_, self._given['robot_radius'])
-        changed, pose = self._take_map(map_), self._tracker.last
         if changed and pose and self._maneuver and self._maneuver.is_closed(pose.pose):
             self._mover.obstruct()
         if changed or (True, self._map_frame) != before:
             self.describe_again()
 
     def _take_map(self, map_: Map) -> bool:
+        changed = self._read(map_)
         self._has_map = True
-        return self._read(map_)
+        return changed
 
     def _on_time(self) -> None:
         """Do what cannot wait for a pose."""
