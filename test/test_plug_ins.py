@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 import json
 from pathlib import Path
 import subprocess
@@ -168,6 +169,25 @@ def test_a_part_that_lacks_a_member_is_refused_at_the_start(
     monkeypatch.setattr(own_parts, 'half', lambda limit, horizon, delta: 1 / 0)
     with pytest.raises(InvalidValueError, match='expected one that can be made with .*ZeroDiv'):
         settings(PROBLEM, overrides={'detector': 'own_parts:half'})
+
+
+def test_checks_that_make_no_checking_phase_are_refused_at_the_start(
+        own_parts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Half(own_parts.CheckingPhase):    # type: ignore[misc]
+        def __init__(self, round_: Any, policies: Any, rate: float = 1.0) -> None:
+            pass
+
+    for made, said in (
+            (None, 'which makes None, expected a factory\\(round_, policies\\)'),
+            (lambda round_: Half, 'which makes <function .*, expected a factory'),
+            (Half, 'which lacks activity, figures, interrupt, next_action, observe, expected'),
+            (partial(Half, rate=0.5), 'which lacks activity, ')):
+        monkeypatch.setattr(own_parts, 'trusting', lambda settings, made=made: made)
+        with pytest.raises(InvalidValueError, match=f"checks is 'trusting', {said}"):
+            settings(PROBLEM, overrides={'checks': 'trusting'})
+    monkeypatch.setattr(own_parts, 'trusting', lambda settings: settings.missing)
+    with pytest.raises(InvalidValueError, match='expected one that can be made with .*: Attr'):
+        settings(PROBLEM, overrides={'checks': 'trusting'})
 
 
 def test_a_base_that_lacks_a_method_is_refused_at_the_start(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 import inspect
 from itertools import chain
 from numbers import Real
+from reprlib import repr as shortened
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +18,7 @@ from mnm_ros.core.components import OPTION_SETS, part, PARTS
 from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
-from mnm_ros.core.mnm.checking_phase import ChecksFactory
+from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory, ChecksFactory
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.problem import Problem
@@ -216,7 +217,7 @@ def base_factory(name: str) -> BaseFactory:
 def _factory(kind: str, name: str) -> Any:
     """Return the factory of a part; ValueError if there is none that can be called as such."""
     found = part(kind, name)
-    asked = [*inspect.signature(_FACTORIES[kind].__call__).parameters][1:]
+    asked = _asked(_FACTORIES[kind])
     if not takes(found, len(asked)):
         raise InvalidValueError(
             f'{kind} is {name!r}, expected a module:factory to import: '
@@ -224,8 +225,15 @@ def _factory(kind: str, name: str) -> Any:
     return found
 
 
+def _asked(factory: Any) -> list[str]:
+    """Return the names of the arguments of a factory; none if it is the interface of a part."""
+    return [*inspect.signature(factory.__call__).parameters][1:] if (
+        '__call__' in vars(factory)) else []
+
+
 _PROBES: Mapping[str, tuple[type, tuple[Any, ...]]] = MappingProxyType({
-    'planner': (Planner, (0.1, 4.0, ())), 'detector': (PolicyDetector, (8.0, 12, 0.1))})
+    'planner': (Planner, (0.1, 4.0, ())), 'detector': (PolicyDetector, (8.0, 12, 0.1)),
+    'checks': (CheckingPhaseFactory, (settings(Problem(1, 4.0, 1.0, 0.1)),))})
 """The interface of what the factory of a part makes, and arguments with which one is made."""
 
 
@@ -234,16 +242,23 @@ def _check_part(kind: str, name: str) -> None:
     found = _factory(kind, name)
     if name in PARTS[kind]:
         return
-    lacking = sorted(getattr(found, '__abstractmethods__', ()))
-    expected = 'every abstract member'
+    made, interface = found, None
     if kind in _PROBES:
         interface, arguments = _PROBES[kind]
         try:
             made = found(*arguments)
         except Exception as error:    # it is foreign code
             raise InvalidValueError(
-                f'{kind} is {name!r}, expected one that can be made with {arguments}: '
+                f'{kind} is {name!r}, expected one that can be made with {shortened(arguments)}: '
                 f'{type(error).__name__}: {error}') from None
+        asked = _asked(interface)
+        if asked and not takes(made, len(asked)):
+            raise InvalidValueError(
+                f'{kind} is {name!r}, which makes {shortened(made)}, '
+                f'expected a factory({", ".join(asked)})')
+    lacking = sorted(getattr(getattr(made, 'func', made), '__abstractmethods__', ()))
+    expected = 'every abstract member'
+    if interface and not lacking:
         lacking = [member for member in _members(interface) if not hasattr(made, member)]
         lacking += [member for member in _members(_FACTORIES[kind]) if not hasattr(found, member)]
         expected = f'every member of {interface.__name__} and {_FACTORIES[kind].__name__}'
