@@ -301,7 +301,7 @@ class Exploration(Queries):
         here, self.last_state = self.last_state, state
         self.steps += 1
         self._record(here, action, state, made.source)
-        if here is not None and self.mnm.support.refuted_by(here, action, state):
+        if here is not None:
             self.mnm.refute(here, action, state)
         if not self.homing.missed(action, state):
             self.mnm.observe(action, state)
@@ -366,7 +366,7 @@ class Exploration(Queries):
         if made.source in self.quarantined:
             return
         self._record(state, action, after, made.source, robot_side=not made.node)
-        if after is not None and self.mnm.support.refuted_by(state, action, after):
+        if after is not None:
             self.mnm.refute(state, action, after)
         if not self.mnm.support.forbids(state, action):    # where nothing is to be learnt
             self.mnm.observe_work(state, action, after)

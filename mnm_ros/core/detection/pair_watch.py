@@ -31,26 +31,19 @@ before ``f`` failures, and all orders of the ``n + f`` outcomes are as likely, a
 among the first ``n`` with chance ``C(n, w) / C(n + f, w)``. A pair with at most 9 executions is
 suspected after 8 failures in a row or more, once that chance is at most 1 in 200: after 19 if it
 worked 2 of 2 times, or 3 of 5 times. Of a hundred pairs at rest at most one ever is. Its evidence
-is *scarce*: a run seeks ways around it, and its pauses grow to 64 steps. If there seems to be no
-way around it, attempts decide.
+is *scarce*.
 
-*Ways around.* Where successors are declared, ways around a pair are sought once its failures come
-by chance once in ten thousand times, before there is a hint. Finding them takes many steps, and
-nothing else is to be done in the pauses, which grow to 16 steps meanwhile. Once they are found,
-the pair is tried until there is a hint, or it works. A run that ends without
-another way has ruled out, by what was seen since it began, that the targets of the policies
-through the pair are within the radius, and these are deleted. If the pair works meanwhile,
-attempts decide.
+*Ways around.* Finding them takes many steps, and nothing else is to be done in the pauses. A run
+that ends without another way has ruled out, by what was seen since it began, that the targets of
+the policies through the pair are within the radius.
 
 *Closed.* A door that has closed stays closed for long, also when a new round begins. The core has
-no clock: a caller schedules the re-checks. Without a caller, a closed pair is tried as any other.
-But while a change is open it has pauses, of 32 steps first, then of 64, then of 128: ways around
-the pair come first, and it is still noticed soon if the pair opens. While a hypothesis is built, a
-run seeks policies that do not use a closed pair. It executes the pair when nothing else is left,
-as often as ruling out takes: the run has no samples from before it began. During checks, the
-policies through it cannot prove any more that they work. The phase deletes them once the run has
-nothing else to do than to sample the pair: time enough to find other ways. In a CMP at rest that
-is wrong only if the alarm of the pair was, which has its part of the delta.
+no clock: a caller schedules the re-checks. Without a caller, a closed pair is tried as any other,
+but for pauses while a change is open: ways around the pair come first, and it is still noticed
+soon if the pair opens. While a hypothesis is built, a run executes a closed pair when nothing else
+is left, as often as ruling out takes: the run has no samples from before it began. During checks,
+the policies through it cannot prove any more that they work, and are deleted once the run has
+nothing else to do than to sample the pair: time enough to find other ways.
 """
 
 from __future__ import annotations

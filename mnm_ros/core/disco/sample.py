@@ -242,7 +242,8 @@ class Sampling:
                     return action
         elif here in (self._preferred or self.open):
             lacking = self.lacking(here)
-            if lacking is not None and not self._can_wait(here, lacking):
+            waits = (here, lacking) in self._avoided and self._not_avoided()
+            if lacking is not None and not waits:
                 return lacking
             # The ways may still lead here, though all that is lacking here can wait.
             self._stale = self._stale or lacking is not None and here not in self._way
@@ -254,10 +255,6 @@ class Sampling:
         if here in self._way:
             return self._way[here]
         return self._fallback(here)
-
-    def _can_wait(self, here: int, action: int) -> bool:
-        """Return whether a pair is avoided, and others are not."""
-        return (here, action) in self._avoided and bool(self._not_avoided())
 
     def _not_avoided(self) -> list[int]:
         """Return the states that lack more than what is avoided."""
@@ -338,15 +335,12 @@ class Sampling:
 
     def _find_behind(self) -> bool:
         """Leave alone what no way seems to lead to but those that are closed; return if any."""
-        found = [state for state in self._not_avoided() if self._is_behind(state)]
+        closed = frozenset(self._closed)
+        found = [state for state in self._not_avoided()
+                 if (policy := self._led.get(state)) is None or policy.plays(closed)]
         self._behind.update(dict.fromkeys(found))
         self._stale = self._stale or bool(found)
         return bool(found)
-
-    def _is_behind(self, state: int) -> bool:
-        """Return whether the policy that led to a state, if any, plays what is closed."""
-        policy = self._led.get(state)
-        return policy is None or policy.plays(frozenset(self._closed))
 
     def _least_tried(self, here: int) -> int:
         visits = [self._counts.visits(here, action) + self._rows.carried((here, action))

@@ -37,10 +37,8 @@ class Audit:
         if share and int(steps * share) > int((steps - 1) * share):
             away = self._mnm.auditable()
             pair = min(away, key=lambda each: (
-                (1 + self._tries(each)) * (1 + away[each]), away[each]), default=None)
+                (1 + max(self._counts.visits(*each), self._asked.get(each, 0)))
+                * (1 + away[each]), away[each]), default=None)
             if pair is not None:
                 self._asked[pair] = self._asked.get(pair, 0) + 1
                 self._mnm.request_sample(*pair)
-
-    def _tries(self, pair: Pair) -> int:
-        return max(self._counts.visits(*pair), self._asked.get(pair, 0))

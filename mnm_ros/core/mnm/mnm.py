@@ -272,7 +272,9 @@ class Mnm(PhaseMachine):
             self._driver.interrupt()
 
     def refute(self, state: int, action: int, end: int) -> None:
-        """Record that a pair has led to where it is not declared to lead."""
+        """Take back what is declared of a pair if that is wrong, as the pair has led to an end."""
+        if not self.support.refuted_by(state, action, end):
+            return
         ends = tuple((self.support.ends(state, action) or ())[:_SHOWN])
         added = self.support.refute(state, action, end)
         self.log.tell(
@@ -389,7 +391,7 @@ class Mnm(PhaseMachine):
         if remembered is None or (remembered.home, self._recollected) != (self.home, self.round):
             return
         for state, action, end in remembered.steps:
-            if end is not None and self.support.refuted_by(state, action, end):
+            if end is not None:
                 self.refute(state, action, end)
         if isinstance(run, Recollects):
             run.load_transitions(remembered.steps)

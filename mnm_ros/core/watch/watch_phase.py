@@ -310,7 +310,9 @@ class WatchPhase(CheckingPhase):
                 return
             self._rediscover_again()
         if not self.revisions.end_if_dear():
-            self._begin_patrol()
+            if not self._checks.patrol.complete:
+                self._checks.patrol.change(self.policies, self.transitions)
+            self._attempt(None if self._blocked.opening else self._schedule.begin())
 
     def _waits_for(self) -> Pair | None:
         """Return the stopped pair if only such are left for the run; attempts may have others."""
@@ -333,12 +335,6 @@ class WatchPhase(CheckingPhase):
         if cut_off:
             self._delete(cut_off)
         return bool(cut_off)
-
-    def _begin_patrol(self) -> None:
-        """Let the policies whose turn it is make attempts."""
-        if not self._checks.patrol.complete:
-            self._checks.patrol.change(self.policies, self.transitions)
-        self._attempt(None if self._blocked.opening else self._schedule.begin())
 
     def _attempt(self, target: int | None) -> None:
         """Let the policy for a target make an attempt, or others go on if None."""
