@@ -385,20 +385,19 @@ class PairWatch:
 
     def _worked(self, pair: Pair) -> News | None:
         """End the pauses of a pair, and withdraw a hint if that was enough."""
-        status = self.status(pair)
-        if status in (Status.NORMAL, Status.CLOSED):
+        row = self._rows.get(pair)
+        if row is None or row.status is Status.CLOSED:
             return None
-        row = self._rows[pair]
         row.end_pauses()
         row.worked += 1
-        if status is Status.SUSPECTED and row.worked < _TO_WITHDRAW:
+        if row.status is Status.SUSPECTED and row.worked < _TO_WITHDRAW:
             if row.ways is Ways.SOUGHT:    # no attempt may execute it
                 row.left = 0
             elif row.ways is Ways.TRIED:
                 row.ways = Ways.ATTEMPTED
             return None
         del self._rows[pair]
-        return News.WORKS if status is Status.SUSPECTED else None
+        return News.WORKS if row.status is Status.SUSPECTED else None
 
     def _rest(self, pair: Pair, unexpected: float) -> None:
         """Let a pair rest if its failures are ``unexpected`` by so many nats."""

@@ -223,7 +223,9 @@ class Mnm(PhaseMachine):
             self.log.tell(HomeFound(state))
             self.trigger('home_found')
             self._begin_round()
-            self._tell_recollection()
+            if (remembered := self._recollection) is not None:
+                self.log.tell(WarmStart(len(remembered.steps)) if remembered.home == state else
+                              NoWarmStart(remembered.home))
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
         """
@@ -395,12 +397,6 @@ class Mnm(PhaseMachine):
                 self.refute(state, action, end)
         if isinstance(run, Recollects):
             run.load_transitions(remembered.steps)
-
-    def _tell_recollection(self) -> None:
-        remembered = self._recollection
-        if remembered is not None:
-            self.log.tell(WarmStart(len(remembered.steps)) if remembered.home == self.home else
-                          NoWarmStart(remembered.home))
 
     def _check_policies(self, policies: tuple[Policy, ...],
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:

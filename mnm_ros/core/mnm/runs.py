@@ -43,15 +43,11 @@ class Runs:
         problem = self._settings.problem
         return replace(problem, delta=round_delta(problem.delta, number))
 
-    def problem_of_stream(self, round_number: int, number: int) -> Problem:
-        """Return the problem of a stream of the building phase of a round."""
-        problem = self._settings.problem
-        return replace(problem, delta=stream_delta(
-            self._settings.budget, problem.delta, round_number, number))
-
     def new_stream(self, home: int, round_number: int, number: int) -> BaseAlgorithm:
         """Return a fresh run for a stream of the building phase of a round."""
-        return self.new(home, self.problem_of_stream(round_number, number))
+        problem = self._settings.problem
+        return self.new(home, replace(problem, delta=stream_delta(
+            self._settings.budget, problem.delta, round_number, number)))
 
     def new(self, home: int, problem: Problem,
             policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
