@@ -41,9 +41,9 @@ from mnm_ros.nodes.exploring.exploration_store import ExplorationStore, Restored
 from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
 from mnm_ros.nodes.exploring.link.advice_link import AdviceLink
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
-from mnm_ros.nodes.exploring.link.robot_link import CommandLink
 from mnm_ros.nodes.exploring.look_times import LookTimes
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic

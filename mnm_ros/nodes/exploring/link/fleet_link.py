@@ -16,8 +16,8 @@ from mnm_ros.core.progress.said import GoesOn, MaxSteps, NoRobotHome, Reason
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.link import Link, RobotReport
-from mnm_ros.nodes.exploring.link.robot_link import CommandLink
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.command_numbers import CommandNumbers
 from mnm_ros.protocol.loop import StepLimits
