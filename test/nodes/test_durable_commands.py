@@ -90,9 +90,9 @@ def test_numbers_of_commands_go_on_from_those_that_were_kept(tmp_path: Path) -> 
     last = ahead - 1
     for _ in range(3):
         store = keeping(tmp_path, [])
-        assert last < store.numbers.first() < int(kept.read_text())
+        assert last < store.files.numbers.first() < int(kept.read_text())
         last = int(kept.read_text()) + 10
-        store.numbers.use(last)    # which is kept before it is used
+        store.files.numbers.use(last)    # which is kept before it is used
         assert last < int(kept.read_text())
         store.close()
 
@@ -120,7 +120,7 @@ def test_a_bound_that_is_none_is_told(tmp_path: Path, bound: str) -> None:
     kept, logged = tmp_path / 'explorer.commands', list[str]()
     kept.write_text(f'{bound}\n')
     store = keeping(tmp_path, logged)
-    first = store.numbers.first()
+    first = store.files.numbers.first()
     assert int(kept.read_text()) > first > time.time_ns() - 10**12
     store.close()
     assert any(line.startswith('warning: numbers of commands start again: ') for line in logged)

@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-import json
+from collections.abc import Callable, Mapping
 import math
 from pathlib import Path
 import sqlite3
@@ -19,7 +17,6 @@ from mnm_ros.checkpoint.carry_over import (
     described_in,
     kept_beside,
     OtherGraph,
-    TRUSTED,
 )
 from mnm_ros.checkpoint.event_log import EventLog
 from mnm_ros.checkpoint.event_log import KEPT as EVENTS
@@ -27,8 +24,6 @@ from mnm_ros.checkpoint.forget import forget, Forgotten
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, VERSION, warm_start
-from mnm_ros.checkpoint.world_log import append, World
-from mnm_ros.checkpoint.world_log import KEPT as WORLDS
 from mnm_ros.core.errors import CheckpointError, FileError, InvalidValueError, ParameterError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.mnm.base import Recollection
@@ -42,25 +37,19 @@ from mnm_ros.core.progress.said import (
     ReadingDisk,
     Reason,
 )
-from mnm_ros.files import read_own, unread_lines, user_path, write_whole
+from mnm_ros.files import user_path
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
+from mnm_ros.nodes.exploring.kept_files import KeptFiles
 from mnm_ros.parameters import Parameters
 from mnm_ros.places.graph_change import GraphChange
-from mnm_ros.protocol.command_numbers import CommandNumbers, MOST
 from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
 _SHOWN = 600.0     # s, for which a refusal is shown at least, unless somebody accepts it
 _QUIET = 10.0      # s, between two warnings that it is slower
-_NUMBERS = '.commands'    # after the name of an explorer, beside its checkpoints
-_TRUSTED_EVERY = 10.0    # s, at least between two times that it is written
 _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
 _OPTIONS = ('overrides', *(option.name for option in OPTIONS if option.parameter))
-
-
-Trusted = list[tuple[int, str, int]]
-"""Since when policies are trusted, as ``TrustLedger.to_state`` has it."""
 
 
 class RestoredExploration(NamedTuple):
@@ -93,7 +82,7 @@ class ExplorationStore:
     :ivar identity: what the exploration is asked for, and the version of the package.
     :ivar exploration: what goes on.
     :ivar events: keeps what happens; None without a folder.
-    :ivar numbers: of commands, which grow from one start to the next.
+    :ivar files: keeps what the robot side and the explorer say beside that.
     :ivar waiting: whether nothing is kept before what is on the disk has been adopted.
     :raises ParameterError: if the parameters do not make a problem that can be solved, or if the
         folder cannot be made.
@@ -117,21 +106,16 @@ class ExplorationStore:
         self._other_graph: OtherGraph | None = None    # until the exploration moves to it
         self._store: Store | None = None
         self._abandoned = False
-        self._described, self._described_before = '', UNDESCRIBED
-        self._trusted: tuple[Trusted, float] = [], -math.inf    # what is kept, and since when
-        self._world: tuple[str, Declaration | None] = '', None
-        self._read_worlds = False
         self.events: EventLog | None = None
         self._told = False
         self._refusals: tuple[str, ...] = ()
         self._refused_at = 0    # inputs
         self._shown_until = 0.0
         self.waiting = False
-        self.numbers = CommandNumbers()
+        self.files = KeptFiles(node)
         self.exploration = self._new()
         if parameters['checkpoint_dir']:
             self._open(parameters['checkpoint_dir'], parameters['transition_log'])
-            self._described_before = self._read_description()
             self._other_graph = self._compare(
                 described, declared and declared.audited(parameters['audit']))
         if not self.waiting:
@@ -158,12 +142,10 @@ class ExplorationStore:
             raise ParameterError(
                 f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
                 f'written: {error}') from None
-        self._described_in, self._numbered_in = path / f'{name}{KEPT}', path / f'{name}{_NUMBERS}'
-        self._worlds_in, self._trusted_in = path / f'{name}{WORLDS}', path / f'{name}{TRUSTED}'
         for remark in self._store.remarks():
             node.get_logger().warning(remark)
         self.events = EventLog(path / f'{name}{EVENTS}', node.get_logger().warning)
-        self.numbers = CommandNumbers(self._kept_bound(), self._keep_bound)
+        self.files = KeptFiles(node, path, name)
 
     @property
     def problem(self) -> str:
@@ -207,28 +189,14 @@ class ExplorationStore:
     @property
     def described(self) -> RobotDescription:
         """Return what a robot side has said about itself before; ``UNDESCRIBED`` if nothing."""
-        if self._other_graph is not None:
-            return self._other_graph.described
-        return self._described_before
-
-    def _read_description(self) -> RobotDescription:
-        try:
-            return described_in(self._described_in)
-        except FileNotFoundError:
-            pass
-        except (OSError, ValueError) as error:
-            self._node.get_logger().warning(
-                f'{self._described_in} is not used, until a robot side says what it is: {error}')
-        return UNDESCRIBED
+        return self._other_graph.described if self._other_graph else self.files.described
 
     def describe(self, text: str) -> None:
         """Keep what the robot side says about itself, and since when; reports show it."""
         if self._unchecked and text:
             self._check_steps(*self._unchecked, RobotDescription.from_text(text))
-        if self._store is None or self._other_graph is not None or text == self._described:
-            return
-        self._described = text
-        self._write(self._described_in, text)
+        if self._other_graph is None:
+            self.files.describe(text)
 
     def _check_steps(self, log: Path, taken: Recollection, described: RobotDescription) -> None:
         """Say if a log has a step that a graph has not; once there is a graph."""
@@ -244,47 +212,6 @@ class ExplorationStore:
                     f'{state} to {after}, which the graph of the robot side has not: it is of '
                     'another graph; start without it, and with an empty checkpoint_dir')
                 return
-
-    @property
-    def trusted(self) -> Trusted:
-        """Return since when policies were trusted before; nothing where that is not kept."""
-        try:
-            return [] if self._store is None else [
-                (int(state), str(trust), int(step))
-                for state, trust, step in json.loads(read_own(self._trusted_in))]
-        except (OSError, ValueError, TypeError):
-            return []
-
-    def keep_trusted(self, trusted: Trusted, now: float) -> None:
-        """Keep since when policies are trusted, if that has changed and is due."""
-        before, when = self._trusted
-        if self._store is None or trusted == before or now < when + _TRUSTED_EVERY:
-            return
-        self._trusted = trusted, now
-        self._write(self._trusted_in, json.dumps(trusted))
-
-    def keep_world(self, text: str, declared: Declaration | None) -> None:
-        """
-        Keep since when the world is said to be so: cheap unless that has changed.
-
-        :param text: what the robot side says about itself; empty if it says nothing.
-        :param declared: where actions lead, as the exploration relies on it: it may be the robot
-            side that declares it, a file, or neither. None if nothing was ever declared.
-        """
-        before, relied_on = self._world
-        if self._store is None or text is before and declared is relied_on:
-            return
-        self._world = text, declared
-        if not (text or declared):
-            return
-        try:
-            unread = append(self._worlds_in, World(self.exploration.steps, _relied_on(
-                text, self.identity['actions'], declared or Declaration())))
-            if unread and not self._read_worlds:
-                self._node.get_logger().warning(unread_lines(self._worlds_in, unread))
-            self._read_worlds = True
-        except (OSError, ValueError) as error:
-            self._node.get_logger().warning(f'{self._worlds_in} is not written: {error}')
 
     def hurry(self) -> None:
         """Write everything to the disk before anything else is done, as long as it is quick."""
@@ -313,28 +240,6 @@ class ExplorationStore:
                     'what was published', throttle_duration_sec=_QUIET)
             return now == math.inf
         return is_over
-
-    def _kept_bound(self) -> int:
-        try:
-            bound = int(read_own(self._numbered_in))
-            if not 0 <= bound < MOST:
-                raise InvalidValueError(f'expected a number below {MOST}')
-            return bound
-        except FileNotFoundError:
-            return 0
-        except (OSError, ValueError) as error:
-            self._node.get_logger().warning(
-                f'numbers of commands start again: {self._numbered_in}: {error}')
-            return 0
-
-    def _keep_bound(self, bound: int) -> None:
-        self._write(self._numbered_in, f'{bound}\n')
-
-    def _write(self, path: Path, text: str) -> None:
-        try:
-            write_whole(path, text, own=True)
-        except OSError as error:
-            self._node.get_logger().warning(f'{path} is not written: {error}')
 
     @property
     def keeps(self) -> bool:
@@ -418,7 +323,7 @@ class ExplorationStore:
         if nothing:
             raise CheckpointError('; '.join(restored.refusals) or 'nothing has been saved yet')
         self.exploration.listeners.clear()    # it is left, or begins only now
-        self._world = '', None    # it is reported again, by the steps that it goes on from
+        self.files.keep_world_again()
         if restored.exploration is None:
             self._begin()
         else:
@@ -491,10 +396,3 @@ def concerns_graph(node: NodeInterface, folder: str, log: str) -> bool:
 def _file_name(node: NodeInterface) -> str:
     """Return how the names of all files of a node begin."""
     return node.get_fully_qualified_name().strip('/').replace('/', '.')
-
-
-def _relied_on(text: str, actions: Sequence[str], declared: Declaration) -> str:
-    """Return what a robot side has said, but with what is declared in place of its own."""
-    said = RobotDescription.from_text(text) if text else RobotDescription(tuple(actions))
-    return text if text and said.declaration == declared else replace(
-        said, declaration=declared).to_text()

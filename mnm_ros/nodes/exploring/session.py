@@ -102,7 +102,7 @@ class ExplorationSession:
         self._publishers = Publishers(
             node, self._guard, parameters['policies_up_to'], parameters['language'],
             lambda: self._link.profile, events,
-            self.exploration_store.kept_soon, self.exploration_store.trusted)
+            self.exploration_store.kept_soon, self.exploration_store.files.trusted)
         self._looks = LookTimes(lambda: parameters['first_look'], kept.past if kept else ())
         self._link = self._new_link()
         self._link.profile.recall(self.exploration_store.described)
@@ -146,7 +146,7 @@ class ExplorationSession:
 
     def _new_link(self) -> Link:
         node, parameters, exploration = self.node, self._parameters, self.exploration
-        numbers = self.exploration_store.numbers
+        numbers = self.exploration_store.files.numbers
         if parameters.is_set('robots'):
             return FleetLink(
                 node, parameters, exploration, self._guard, self._fail, numbers)
@@ -377,7 +377,7 @@ class ExplorationSession:
         self._link.close()
         self._publishers.close(self.exploration, self._link)
         self.node.destroy_all()
-        self.exploration_store.keep_trusted(self._publishers.trusted, math.inf)
+        self.exploration_store.files.keep_trusted(self._publishers.trusted, math.inf)
         self.exploration_store.close()
         if not self.exploration_store.waiting:    # what was recorded before is better than nothing
             write_record(self.node, self._parameters['record'],
@@ -439,8 +439,10 @@ class ExplorationSession:
         if self._link.profile.text:
             self.exploration_store.describe(self._link.profile.text)
         if not self.exploration_store.waiting:
-            self.exploration_store.keep_world(self._link.profile.text, self._declared)
-            self.exploration_store.keep_trusted(self._publishers.trusted, now)
+            files = self.exploration_store.files
+            files.keep_world(self._link.profile.text, self._declared, self.exploration.steps,
+                             self.exploration_store.identity['actions'])
+            files.keep_trusted(self._publishers.trusted, now)
         self._guard.call(self._publishers.news, self.exploration, self._link, now)
         self._publishers.republish(self._parameters['republish_period'], now)
         if self._overdue:
