@@ -322,8 +322,7 @@ class WatchPhase(CheckingPhase):
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow; return whether there is any."""
-        refuted = self.revisions.examine()
-        if refuted:
+        if refuted := self.revisions.examine():
             self._delete(refuted)
         return bool(refuted)
 
@@ -331,8 +330,7 @@ class WatchPhase(CheckingPhase):
         """Delete policies through what is closed if the run has nothing else to do; return so."""
         shut = self._pairs.shut
         idle = shut and (self.base.finished or (self._here, self.base.next_action()) in shut)
-        cut_off = self.revisions.cut_off() if idle else ()
-        if cut_off:
+        if cut_off := self.revisions.cut_off() if idle else ():
             self._delete(cut_off)
         return bool(cut_off)
 
