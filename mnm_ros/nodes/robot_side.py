@@ -22,10 +22,11 @@ from mnm_ros.nodes.common.commanding import (
     ExplorationPause,
     GOING_HOME,
     NOT_AT_REST,
+    Stand,
     STOPPED,
 )
 from mnm_ros.nodes.common.graph_watch import CommanderWatch, full_name, known_name
-from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
+from mnm_ros.nodes.common.request_topic import HomeRecord, RequestTopic
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.parameters import Parameters, ROBOT_SIDE
 from mnm_ros.protocol.exchange import Command, Reaction, REPORT, SoleCommander, StepServer
@@ -36,60 +37,7 @@ from std_msgs.msg import Bool, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of which nodes are there
-_REPORT_PERIOD = 1.0   # s, between two reports that a robot stands
 _LEFT_ALONE = 0.5      # s, that an explorer which is paused may need between commands of a goal
-_IN_A_ROW = 0.2        # s, between two ways home by the service that nobody has called by hand
-
-
-class _Stand:
-    """Keeps the robot where it is until an explorer is asked to go on."""
-
-    def __init__(self, pause: ExplorationPause) -> None:
-        self.command: Command | None = None    # the last one since the explorer paused
-        self.paused = False
-        self._pause = pause
-        self._report_at = 0.0
-
-    def report_due(self, now: float) -> bool:
-        """Return whether to say where the robot is, which ends the step that is under way."""
-        if self.paused or now < self._report_at:
-            return False
-        self._report_at = now + _REPORT_PERIOD
-        reached, self.command = self._pause.reached(now), None
-        self.paused = reached and self._pause.quiet
-        return not reached
-
-    @property
-    def over(self) -> bool:
-        """Whether an explorer explores again."""
-        return self.paused and self._pause.disturbed
-
-
-class _HomeRecord:
-    """
-    Says on ``requests`` that the service ``return_home`` begins to lead home, and what follows.
-
-    One of many in a row is not reported: these are an explorer's, whose RESET the service is. Nor
-    is a call that asks what has come of the last one.
-    """
-
-    def __init__(self, requests: RequestTopic) -> None:
-        self._requests = requests
-        self._told = self._led_home = False
-        self._begun_at = -math.inf
-
-    def begins(self, asks: bool, now: float) -> None:
-        asks = asks and self._led_home
-        self._told, self._begun_at = not asks and now > self._begun_at + _IN_A_ROW, now
-        if self._told:
-            self._requests.say('home', f'{SERVICE}return_home')
-
-    def ends(self, problem: str) -> None:
-        self._led_home = not problem
-        if self._told:
-            self._told = False
-            self._requests.say('not_home' if problem else 'at_home', f'{SERVICE}return_home',
-                               text=problem or None)
 
 
 class RobotSide(Node):
@@ -127,7 +75,7 @@ class RobotSide(Node):
         self._stopped = False          # by the service or a person,
         self._told: bool | None = None    # and what was last published of that
         self.keep_stops('')
-        self._stand: _Stand | None = None    # who may free it by the explorer, too
+        self._stand: Stand | None = None    # who may free it by the explorer, too
         self._reports: list[int] = []
         self._description = DescriptionTopic(self, self._describe)
         self._answer = messages.StepEncoder()
@@ -142,7 +90,7 @@ class RobotSide(Node):
         self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
         self.requests = RequestTopic(self)
         self._pause = ExplorationPause(self, self.requests)
-        self._home_record = _HomeRecord(self.requests)
+        self._home_record = HomeRecord(self.requests)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.allowance = Allowance()
         # A call that waits for the end of a way begins none; RESET of a commander is a step.
@@ -257,7 +205,7 @@ class RobotSide(Node):
         frees the robot, too, as soon as it is asked to go on.
         """
         self.requests.say('stop', 'robot', text=reason)
-        self._stand = _Stand(self._pause)
+        self._stand = Stand(self._pause)
         self._halt(reason)
 
     def report(self, state: int) -> None:
@@ -306,7 +254,7 @@ class RobotSide(Node):
         elif self._server.executing and not self.count_publishers(self._actions.topic_name):
             self._cancel('its commander is gone')
 
-    def _stand_still(self, stand: _Stand, now: float) -> None:
+    def _stand_still(self, stand: Stand, now: float) -> None:
         if not self.busy and self._reports and stand.report_due(now):
             self.send_state(REPORT, self._reports[-1])
         elif stand.over:

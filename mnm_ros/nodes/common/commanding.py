@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The common parts of the nodes that command a robot.
+The common parts of the nodes that command a robot, or keep it at rest.
 
 How long to wait, RESET by a service, and a pause of exploration.
 """
@@ -18,6 +18,7 @@ from mnm_ros.core.queries import Phase
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.exchange import Command
 from mnm_ros.protocol.loop import StepLimits
 from rclpy.task import Future
 from std_msgs.msg import String
@@ -43,6 +44,7 @@ NOT_AT_REST = 'not at rest yet'
 
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
+_REPORT_PERIOD = 1.0    # s, between two reports that a robot stands
 
 _QUIET = (Phase.PAUSED, Phase.FAULT, Phase.DONE)    # the explorer leaves the robot alone
 
@@ -174,3 +176,27 @@ class ExplorationPause:
 
     def _on_rest(self, reason: Reason) -> None:
         self._rest = reason
+
+
+class Stand:
+    """Keeps the robot where it is until an explorer is asked to go on."""
+
+    def __init__(self, pause: ExplorationPause) -> None:
+        self.command: Command | None = None    # the last one since the explorer paused
+        self.paused = False
+        self._pause = pause
+        self._report_at = 0.0
+
+    def report_due(self, now: float) -> bool:
+        """Return whether to say where the robot is, which ends the step that is under way."""
+        if self.paused or now < self._report_at:
+            return False
+        self._report_at = now + _REPORT_PERIOD
+        reached, self.command = self._pause.reached(now), None
+        self.paused = reached and self._pause.quiet
+        return not reached
+
+    @property
+    def over(self) -> bool:
+        """Whether an explorer explores again."""
+        return self.paused and self._pause.disturbed

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mnm_ros import messages
@@ -18,6 +19,8 @@ SERVICE = 'service '
 
 BY_PARAMETERS = f'{SERVICE}set_parameters'
 """From where a change of a parameter comes."""
+
+_IN_A_ROW = 0.2    # s, between two ways home by the service that nobody has called by hand
 
 
 class RequestTopic:
@@ -62,3 +65,30 @@ class RequestTopic:
 def changed(node: str, name: str, before: object, now: object) -> str:
     """Return what is said of a parameter that has changed."""
     return f'{node}: {name} is now {now!r}, before {before!r}'
+
+
+class HomeRecord:
+    """
+    Says on ``requests`` that the service ``return_home`` begins to lead home, and what follows.
+
+    One of many in a row is not reported: these are an explorer's, whose RESET the service is. Nor
+    is a call that asks what has come of the last one.
+    """
+
+    def __init__(self, requests: RequestTopic) -> None:
+        self._requests = requests
+        self._told = self._led_home = False
+        self._begun_at = -math.inf
+
+    def begins(self, asks: bool, now: float) -> None:
+        asks = asks and self._led_home
+        self._told, self._begun_at = not asks and now > self._begun_at + _IN_A_ROW, now
+        if self._told:
+            self._requests.say('home', f'{SERVICE}return_home')
+
+    def ends(self, problem: str) -> None:
+        self._led_home = not problem
+        if self._told:
+            self._told = False
+            self._requests.say('not_home' if problem else 'at_home', f'{SERVICE}return_home',
+                               text=problem or None)
