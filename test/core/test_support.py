@@ -243,6 +243,7 @@ def test_what_is_declared_and_widened_is_part_of_a_resume_point(after: str) -> N
     run.until(lambda: run.exploration.can_snapshot)
     point = json.loads(json.dumps(run.exploration.to_state()))
     again = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
+    assert again.mnm.pairs._support is again.mnm.support    # which is declared later, too
     for _ in range(strength(50, 1500)):
         action = run.step()
         assert again.next_action() == action
