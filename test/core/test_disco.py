@@ -84,28 +84,35 @@ def test_it_ends_on_random_cmps_and_keeps_the_promise(
     assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
 
 
-@pytest.mark.parametrize('mapped', [False, True])
-def test_ruling_out_begins_again_once_when_all_that_is_near_was_tried(mapped: bool) -> None:
-    """Not where it is declared what may be missing, and nothing counts from before."""
+@pytest.mark.parametrize(('radius', 'mapped'), [(4.0, False), (4.0, True), (1.2, False)])
+def test_ruling_out_begins_again_once_when_all_that_is_near_was_tried(
+        radius: float, mapped: bool) -> None:
+    """
+    Not where it is declared what may be missing, and nothing counts from before.
+
+    It is said whether any state was met that is not near.
+    """
     given: list[tuple[int, ...]] = []
     simulator = Simulator(GRID, 1)
-    problem = Problem(4, 4.0, 1.0, DELTA, Support(support(simulator.cmp) if mapped else None))
+    problem = Problem(4, radius, 1.0, DELTA, Support(support(simulator.cmp) if mapped else None))
     base = disco(problem)
     assert isinstance(base, Disco)
     planner = base.replaceable[0]
     assert isinstance(planner, OptimisticPlanner)
     give = planner.give
 
-    def noted(states: Collection[int]) -> None:
+    def noted(states: Collection[int], others: bool) -> None:
         given.append(tuple(states))
+        assert others == (radius < 4.0)
         counts = base.certifier.evidence[0].sets.counts
         assert all(counts.visits(state, action) for state in states for action in range(4))
-        give(states)
+        give(states, others)
         assert not EmpiricalModel.for_ruling_out(base._rows, states).visits.any()
     planner.give = noted    # type: ignore[method-assign]
     finish(base, simulator, 20_000)
-    assert [*map(sorted, given)] == [] if mapped else [sorted(range(STATES))]
-    assert judge(simulator.cmp, found_by(base), 4.0, 1.0).ok
+    assert len(given) == (not mapped)
+    assert all((sorted(states) == [*range(STATES)]) == (radius == 4.0) for states in given)
+    assert judge(simulator.cmp, found_by(base), radius, 1.0).ok
 
 
 def test_it_learns_from_what_it_witnesses() -> None:

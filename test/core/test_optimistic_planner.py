@@ -18,7 +18,14 @@ from mnm_ros.core import (
     TransitionRows,
 )
 from mnm_ros.core.planning.optimistic_planner import _seers
-from mnm_ros.core.planning.plausible import budget, confidence_region, LEVELS, Rank
+from mnm_ros.core.planning.plausible import (
+    budget,
+    confidence_region,
+    IDLE,
+    IDLE_IF_ALL_KNOWN,
+    LEVELS,
+    Rank,
+)
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
@@ -347,7 +354,8 @@ def test_a_plan_leads_home_from_where_nothing_leads_on_and_says_what_its_pairs_o
     assert outlook.gains[2] == 0 and (outlook.gains >= 0).all()
 
 
-def test_room_is_that_of_the_text() -> None:
+@pytest.mark.parametrize('idle', [IDLE, IDLE_IF_ALL_KNOWN])
+def test_room_is_that_of_the_text(idle: float) -> None:
     """Who saw the target adds to the budget, and what a pair may do follows from what it spent."""
     made = RandomModel(3)
     hits, visits = made.model.hits(TARGET), made.model.visits
@@ -356,16 +364,16 @@ def test_room_is_that_of_the_text() -> None:
     for seers in range(3):
         found = confidence_region(
             made.model, hits, made.model.leads(TARGET), seers,
-            Rank.last(made.model.states, (), [TARGET]), DELTA, RADIUS, together=True)
+            Rank.last(made.model.states, (), [TARGET]), DELTA, RADIUS, together=True, idle=idle)
         base = reference.budget - len({state for state, _ in reference.saw}) * math.log(2)
-        assert found.budget == pytest.approx(base + seers * math.log(2))
+        assert found.budget == pytest.approx(base - seers * math.log(idle))
         most = np.append(found.spent[1:], found.budget)
         nats = -np.log1p(-found.mass[:, executed]) * visits[executed]
         assert nats == pytest.approx(np.broadcast_to(
-            np.log((np.exp(most) - 0.5) / 0.5)[:, None], nats.shape), rel=1e-6)
+            np.log((np.exp(most) - idle) / (1 - idle))[:, None], nats.shape), rel=1e-6)
         bets = np.append(np.full(len(most) - 1, reference.bets), reference.even_bets)
         whole = np.maximum(0.0, np.log(
-            (np.expm1(most) / bets)[:, None] * np.where(found.saw, 0.5, 1.0))
+            (np.expm1(most) / bets)[:, None] * np.where(found.saw, idle, 1.0))
             + made.model.excess.unseen + 0.5 * found.saw)[:, executed]
         assert found.radius[:, executed] * visits[executed] == pytest.approx(whole)
         assert found.rest[:, executed] * visits[executed] == pytest.approx(

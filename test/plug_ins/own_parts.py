@@ -81,8 +81,8 @@ class CautiousPlanner:
     def forget(self, target: int) -> None:
         self._planner.forget(target)
 
-    def give(self, states: Collection[int]) -> None:
-        self._planner.give(states)
+    def give(self, states: Collection[int], others: bool) -> None:
+        self._planner.give(states, others)
 
     def carry(self, deltas: Mapping[tuple[int, int], float]) -> None:
         self._planner.carry({pair: delta / 2 for pair, delta in deltas.items()})

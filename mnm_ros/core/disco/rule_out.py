@@ -188,7 +188,7 @@ class Exclusion:
             self._sampling.want(pair, TRIES)
         if not self._sampling.open:
             self._rows.start_again()
-            self._planner.give(states)
+            self._planner.give(states, others=not set(states).issuperset(self._rows.places))
             self._begun = True
         return not self._begun
 

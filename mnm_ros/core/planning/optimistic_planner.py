@@ -50,6 +50,8 @@ from mnm_ros.core.planning.plausible import (
     budget,
     confidence_region,
     ConfidenceRegion,
+    IDLE,
+    IDLE_IF_ALL_KNOWN,
     Rank,
 )
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
@@ -99,14 +101,16 @@ class OptimisticPlanner:
         self._delta = delta
         self._radius = radius
         self._given = dict.fromkeys(given)
+        self._idle = IDLE
         self._starts: dict[tuple[int | str | None, str], Start] = {}
         self._prices: dict[int | str | None, float] = {}    # multipliers; kept by this name
         # Known states and executions when a shared budget seemed to be of use last.
         self._shared: dict[int | str | None, tuple[int, float]] = {}
 
-    def give(self, states: Collection[int]) -> None:
+    def give(self, states: Collection[int], others: bool) -> None:
         """Begin again with states that are known already; nothing from before counts any more."""
         self._given = dict.fromkeys(states)
+        self._idle = IDLE if others else IDLE_IF_ALL_KNOWN
         self._starts.clear()
         self._prices.clear()
         self._shared.clear()
@@ -140,7 +144,8 @@ class OptimisticPlanner:
 
     def budget(self, states: Collection[int]) -> float:
         """Return the budget for a state that was never seen, if these are known."""
-        return budget(Rank.last(states, self._given, [None]), self._delta, self._radius)
+        return budget(Rank.last(states, self._given, [None]), self._delta, self._radius,
+                      idle=self._idle)
 
     def plan(self, model: EmpiricalModel, target: int | None) -> OptimisticPlan:
         """Return the plan for a state met, or None for any state that was never seen."""
@@ -168,7 +173,8 @@ class OptimisticPlanner:
               ) -> OptimisticPlan:
         rank = Rank.last(model.states, self._given, targets)
         region = partial(confidence_region, model, hits, leads, seers, rank, self._delta,
-                         self._radius, carried=self._nats_carried(model), several=target == _ANY)
+                         self._radius, carried=self._nats_carried(model), several=target == _ANY,
+                         idle=self._idle)
         whole = region(together=False)
         has_shared = target in self._prices
         if not has_shared or not self._can_share(target, model, hits, leads, whole):

@@ -32,8 +32,12 @@ class Planner(Protocol):
     def forget(self, target: int) -> None:
         """Let go of what is kept for a target."""
 
-    def give(self, states: Collection[int]) -> None:
-        """Take these as known: all models from now on are of what is counted from now on."""
+    def give(self, states: Collection[int], others: bool) -> None:
+        """
+        Take these as known: all models from now on are of what is counted from now on.
+
+        :param others: whether any other state was met.
+        """
 
     def carry(self, deltas: Mapping[Pair, float]) -> None:
         """Set the pairs with samples kept from before, each with a delta for all ranks."""

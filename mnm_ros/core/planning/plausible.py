@@ -80,7 +80,8 @@ states of ``S_L->`` outside of ``C``, in their order. All before it are in ``K``
 - C| + 1``, which is 1 if nothing new was found. Conditional on the past, the state of number ``j``
 is as fixed as that of rank ``i`` is, so that ``d`` is ``7 / (8 j (j + 1))`` of ``delta``; ``|C| +
 j >= i`` takes the place of ``i``. Those in ``C`` are missing only if they are known no more: then
-each has ``1 / (8 |C| j (j + 1))``, with ``j - 1`` states outside of ``C`` before it.
+each has ``1 / (8 |C| j (j + 1))``, with ``j - 1`` states outside of ``C`` before it. Where the run
+starts again, the past chooses ``a``, too.
 
 **Kept samples.** Of some pairs a rediscovery counts all that was seen since their detectors
 were made, before it began, too. Which ones depends on what they did, so that their products are
@@ -118,10 +119,14 @@ _OUTSIDE = 7 / 8
 LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
 """Nats that a pair is charged; in between, it has the region of the next level."""
 
-# The weights of the mixture. With 1/4 for ``a`` a state that has followed in five known states
-# takes a tenth more steps to rule out (``benchmarks/kinds``, spread), most others as many. A
-# short way bends few pairs, so that the weight of all bets together grows with ``L``.
-_IDLE = 0.5    # a
+# The weights of the mixture. A short way bends few pairs, so that the weight of all bets together
+# grows with ``L``.
+IDLE, IDLE_IF_ALL_KNOWN = 0.5, 0.15
+"""``a``. It is small where all states met are known when the first transition is drawn.
+
+A missing state that was never seen costs ``-log(1 - a)`` nats where it does not follow, and one
+that followed in ``n`` known states costs ``-n log(a)``.
+"""
 _BETS_PER_STEP = 0.125    # k
 _MOST_BETS = 5.5    # of k times L
 _EVEN_BETS = 0.1    # U
@@ -208,12 +213,12 @@ class Rank(NamedTuple):
         return cls(len(given) + others, part / (others * (others + 1)))
 
 
-def budget(rank: Rank, delta: float, radius: float, seers: int = 0) -> float:
+def budget(rank: Rank, delta: float, radius: float, seers: int = 0, idle: float = IDLE) -> float:
     """Return ``B`` for a missing state of this rank."""
     pairs = rank.number - 1
     return (-math.log(rank.part * delta)
             + _EVEN_BETS + _bets_per_step(radius) * min(pairs, radius)
-            - seers * math.log(_IDLE))
+            - seers * math.log(idle))
 
 
 def _bets_per_step(radius: float) -> float:
@@ -223,7 +228,8 @@ def _bets_per_step(radius: float) -> float:
 
 def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
                       delta: float, radius: float, together: bool,
-                      carried: Floats | None = None, several: bool = False) -> ConfidenceRegion:
+                      carried: Floats | None = None, several: bool = False,
+                      idle: float = IDLE) -> ConfidenceRegion:
     """
     Return the region for a target that followed in so many of the known states.
 
@@ -232,23 +238,24 @@ def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: i
     :param together: whether pairs are charged for what they spend (*What is charged*), by levels;
         else there is one, of the whole budget.
     :param carried: ``log(1/d)`` of the rows with kept samples, else NaN, as [row]; None for none.
+    :param idle: ``a``, which is ``IDLE`` where samples are kept.
     """
-    total, per_step = budget(rank, delta, radius, seers), _bets_per_step(radius)
+    total, per_step = budget(rank, delta, radius, seers, idle), _bets_per_step(radius)
     spent = np.array([*(level for level in LEVELS if level < total), total] if together else [0.0])
     most = np.append(spent[1:], total)[:, None]
     bets = np.full(most.shape, per_step)    # w / (1 - w)
     bets[-1] = _EVEN_BETS / (rank.number - 1)
     saw = np.asarray(np.any(hits, axis=1))
     if carried is not None:
-        own = carried + math.log1p(per_step) - np.where(saw, math.log(_IDLE), 0.0)
+        own = carried + math.log1p(per_step) - np.where(saw, math.log(idle), 0.0)
         most, bets = (np.where(np.isnan(own), each, mine) for each, mine in (
             (most, own), (bets, per_step)))
     seen = np.where(hits, model.excess.seen, 0.0).max(axis=1)
     excess = np.where(saw, np.maximum(seen, model.excess.unseen) if several else seen,
                       model.excess.unseen)
-    jump = np.log((np.exp(most) - _IDLE) / (1 - _IDLE))
+    jump = np.log((np.exp(most) - idle) / (1 - idle))
     whole = np.maximum(0.0, np.log(
-        np.expm1(most) / bets * np.where(saw & ~several, _IDLE, 1.0)) + excess)
+        np.expm1(most) / bets * np.where(saw & ~several, idle, 1.0)) + excess)
     with np.errstate(divide='ignore', invalid='ignore'):
         return ConfidenceRegion(
             total, spent, saw, radius=whole / model.visits,
