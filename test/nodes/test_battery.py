@@ -110,11 +110,11 @@ def test_it_rests_at_home_because_of_battery_and_hours(
 
 
 def test_a_goal_while_it_rests(
-        start: Callable, explorer: Callable[..., NodeProcess], owner: Owner,
+        start: Callable, knowing: Callable[..., NodeProcess], owner: Owner,
         scenario: str) -> None:
     """It is not disturbed when the battery is charged, and the robot goes to the dock after it."""
     start('cmp_sim', scenario=scenario)
-    process = explorer(battery_low=20.0)
+    process = knowing(battery_low=20.0)
     learns(owner.peer)
     navigator, operator = start('navigator', dwell=0.0), Operator(owner.peer)
     operator.wait_for_navigator()

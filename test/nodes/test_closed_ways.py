@@ -82,9 +82,9 @@ def test_a_fast_robot_looks_again_after_some_steps_whatever_the_clock_says() -> 
 
 
 def test_a_way_that_closes_is_left_alone_and_found_open_by_a_look(
-        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+        knowing: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     """The button of the page, ``mnm_ros look`` and the clock do the same."""
-    explorer(first_look=86400.0)
+    knowing(first_look=86400.0)
     status, heard = peer.listen(String, 'status'), peer.listen(String, 'events', messages.EVENTS)
     reports = peer.listen(DiagnosticArray, '/diagnostics', 10)
     policies = peer.listen(Int64MultiArray, 'policies')

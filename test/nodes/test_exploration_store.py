@@ -99,8 +99,9 @@ def saved(peer: Peer) -> Path:
 
 
 def test_a_restarted_node_publishes_at_once_what_it_knew(
-        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
-    process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
+        explorer: Callable, knowing: Callable, peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    process = knowing()
     policies, trust = peer.listen(Int64MultiArray, 'policies'), peer.listen(String, 'trust')
 
     def since() -> dict[str, int]:
@@ -113,7 +114,7 @@ def test_a_restarted_node_publishes_at_once_what_it_knew(
     before, proven = PolicySet.from_msg(policies[-1]), since()
     policies.clear()
     trust.clear()
-    process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
+    process = explorer(checkpoint_dir=str(tmp_path / 'known'))
     peer.wait_for(lambda: policies, 'the hypothesis of before')
     assert PolicySet.from_msg(policies[0]).version >= before.version
     assert 'going on from' in process.output
@@ -253,9 +254,9 @@ def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     simulator = start('cmp_sim', scenario=scenario,
                       record=str(tmp_path / 'simulator'))
     process = explorer(checkpoint_dir=str(folder), record=str(tmp_path / 'explorer'))
-    policies = peer.listen(Int64MultiArray, 'policies')
+    answers = peer.listen(Int64MultiArray, 'state', messages.STEP)
     phase, status = peer.listen(String, 'phase'), peer.listen(String, 'status')
-    peer.wait_for(lambda: policies, 'a hypothesis')
+    peer.wait_for(lambda: len(answers) > 40, 'steps')
     file = saved(peer)
     assert file.is_file() and file.parent == folder
     assert 'is exploring' in peer.call(Trigger, 'load').message
@@ -444,7 +445,7 @@ def test_policies_are_published_once_they_are_kept(
         gate.wait(), append(log, inputs)))
     robot.pause = 0.0
     policies = peer.listen(Int64MultiArray, 'policies')
-    node = explorer_here(peer, checkpoint_dir=str(tmp_path))
+    node = explorer_here(peer, checkpoint_dir=str(tmp_path), delta=strength(0.5, 0.1))
     exploration = node._session.exploration
     peer.wait_for(lambda: exploration.hypothesis, 'a hypothesis')
     steps = exploration.steps

@@ -11,8 +11,10 @@ from itertools import count
 import json
 from pathlib import Path
 import random
+import shutil
 import signal
 import time
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
@@ -330,26 +332,28 @@ def test_an_explorer_keeps_its_robot_and_learns_once_another_node_has_it(
 
 
 def test_who_is_refused_says_who_commands_and_counts_nothing(
-        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+        start: Callable[..., NodeProcess], knowing: Callable[..., NodeProcess], learnt: Any,
+        peer: Peer, scenario: str, tmp_path: Path) -> None:
     """An explorer, which waits until the robot is free, and after it a navigator."""
     log, counts = tmp_path / 'played', tmp_path / 'counts'
-    start_logged(start, log, scenario, commander_timeout=4.0, latency=0.01)
+    start_logged(start, log, scenario, commander_timeout=60.0, latency=0.01)
     first = Commander(peer, 'first')
     assert first.is_obeyed(peer, -1)
-    explorer = start('explorer', actions=['east', 'west'], record=str(counts))
+    explorer = knowing(record=str(counts))
     status = peer.listen(String, 'status')
     peer.wait_for(
         lambda: 'waiting for the robot: /first commands it' in [said.data for said in status],
         'the name')
     assert peer.set_parameter('cmp_sim', 'commander_timeout', 0.5).successful
-    learns(peer)    # once the first is silent
+    answered = len(first.answers)
+    peer.wait_for(lambda: len(first.answers) > answered + 20, 'steps once the first is silent')
     operator = Operator(peer)
     start('navigator')
     operator.wait_for_navigator()
     assert explorer.stop() == 0, explorer.output
-    assert not as_steps(read_counts(counts)) - played(log)
+    assert not as_steps(read_counts(counts)) - learnt.counts - played(log)
     peer.wait_for(lambda: first.is_obeyed(peer, -1), 'that the explorer is silent')
-    assert peer.set_parameter('cmp_sim', 'commander_timeout', 4.0).successful
+    assert peer.set_parameter('cmp_sim', 'commander_timeout', 60.0).successful
     operator.results.clear()
 
     def is_refused() -> bool:
@@ -563,14 +567,16 @@ def test_goals_with_lost_messages_and_resumes_and_kills(
 
 
 def test_each_robot_of_several_takes_goals_of_its_own(
-        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+        start: Callable[..., NodeProcess], peer: Peer, learnt: Any, scenario: str,
+        tmp_path: Path) -> None:
     shared = [word for topic in (
         'known_states', 'policies', 'policy', 'policy/request', 'provisional_policies', 'trust',
         'phase', 'rest', 'rest/reason', 'model') for word in ('-r', f'{topic}:=/{topic}')]
     for name in ('r1', 'r2'):
         start('cmp_sim', f'/{name}', scenario=scenario)
+    kept = shutil.copytree(learnt.folder, tmp_path / 'kept')
     explorer = start('explorer', actions=['east', 'west'], robots=['r1', 'r2'],
-                     checkpoint_dir=str(tmp_path))
+                     checkpoint_dir=str(kept))
     learns(peer)
     results = peer.listen(String, 'r1/goal_result')
     goals = peer.node.create_publisher(Int64, 'r1/goal', 10)
