@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 import json
 import os
 from pathlib import Path
 import re
+import shutil
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from faulty_robot import as_steps, end, FaultyRobot, is_right, learns
@@ -44,6 +47,12 @@ class Reports:
             self.of[status.name.rpartition(': robot ')[2]] = status
 
 
+@thorough(shown_by=(
+    'nodes/test_several_robots.py::'
+    'test_what_a_fleet_is_told_by_one_of_its_robots_and_keeps_at_its_end '
+    'nodes/test_several_robots.py::test_a_fleet_goes_on_where_it_was '
+    'nodes/test_several_robots.py::test_a_fault_of_one_robot_is_no_fault_of_the_others '
+    'protocol/test_single_robot_guard.py::test_one_that_was_killed_is_replaced'))
 def test_three_robots_one_of_which_is_killed_and_replaced(
         start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """They name their actions, the hypothesis is right, and every step is one that was made."""
@@ -54,7 +63,7 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
     killed = start_logged(start, log, scenario, namespace='/r2')
     reports = Reports(peer)
     process = start('explorer', robots=['r1', 'r2', 'deck/r3'], radius=4.0, step_timeout=0.3,
-                    record=str(tmp_path / 'record'))
+                    delta=strength(0.5, 0.1), record=str(tmp_path / 'record'))
     policies = learns(peer)
     for name in records:
         slow_down(peer, f'/{name}/cmp_sim')
@@ -79,14 +88,18 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
 
 
 def test_a_fleet_goes_on_where_it_was(
-        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+        start: Callable, explorer: Callable, peer: Peer, learnt: Any, scenario: str,
+        tmp_path: Path) -> None:
     """What the exploration has taken is kept; what waited to be taken is found out again."""
+    shutil.copytree(learnt.folder, tmp_path / 'kept')
     for name in ('r1', 'r2'):
         start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=0.02)
     given = {'robots': ['r1', 'r2'], 'radius': 4.0, 'checkpoint_dir': str(tmp_path / 'kept'),
              'transition_log': True}
+    reports = Reports(peer)
     first = explorer(**given)
     policies = learns(peer)
+    peer.wait_for(lambda: min(map(reports.steps, ('r1', 'r2'))) > 10, 'steps of both')
     assert peer.call(Trigger, 'save').success
     first.kill()
     reports, heard = Reports(peer), len(policies)
@@ -103,13 +116,24 @@ def test_a_fleet_goes_on_where_it_was(
     assert again.stop() == 0 and 'Traceback' not in again.output
 
 
-def test_the_end_of_a_fleet_is_kept_with_the_times_of_its_actions(
-        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
-    for name in ('r1', 'r2'):
-        start('cmp_sim', namespace=f'/{name}', scenario=scenario)
-    process = explorer(robots=['r1', 'r2'], radius=4.0, checkpoint_dir=str(tmp_path))
-    learns(peer)
-    assert process.stop() == 0
+def test_what_a_fleet_is_told_by_one_of_its_robots_and_keeps_at_its_end(
+        start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    """The first robot may come last: the other one names and declares the actions."""
+    records = [tmp_path / f'made_{number}' for number in (1, 2)]
+    robots = [start('cmp_sim', namespace='/r2', scenario=scenario, declare_successors=True,
+                    record=str(records[0]))]
+    process = start('explorer', robots=['r1', 'r2'], radius=4.0, checkpoint_dir=str(tmp_path),
+                    record=str(tmp_path / 'record'))
+    policies = learns(peer)
+    reports = Reports(peer)
+    robots.append(start('cmp_sim', namespace='/r1', scenario=scenario, seed=1,
+                        record=str(records[1])))
+    peer.wait_for(lambda: reports.steps('r1') > 10, 'steps of the first')
+    assert is_right(policies, tmp_path, Path(scenario).read_text())
+    assert process.stop() == 0 and [robot.stop() for robot in robots] == [0, 0]
+    counted = as_steps(read_counts(tmp_path / 'record'))
+    assert counted and not counted - sum(map(as_steps, map(read_counts, records)), Counter())
+    assert process.output.count('declared by the robot side') == 1
     found, = (event for event in event_log.read(tmp_path / f'explorer{event_log.KEPT}')
               if event.kind == 'pause')
     assert found.seconds and found.seconds.keys() == {RESET, 0, 1}
@@ -137,8 +161,14 @@ def test_a_fault_of_one_robot_is_no_fault_of_the_others(
         explorer: Callable, peer: Peer, two: tuple[FaultyRobot, FaultyRobot]) -> None:
     good, bad = two
     reports, phase = Reports(peer), peer.listen(String, 'phase')
-    process = explorer(robots=['r1', 'r2'], radius=4.0, reset_retries=2)
+    process = explorer(robots=['r1', 'r2'], radius=4.0, reset_retries=2, step_timeout=0.5)
     peer.wait_for(lambda: len(good.executed) > 30 and len(bad.executed) > 30, 'steps of both')
+    bad.deaf = 10**6
+    peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.WARN, 'that r2 is missed')
+    count = len(good.executed)
+    peer.wait_for(lambda: len(good.executed) > count + 20, 'that the other one goes on')
+    bad.deaf = 0
+    peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.OK, 'that r2 goes on')
     bad.misses = 10**6
     peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.ERROR, 'the fault')
     assert 'RESET led to state 1 instead of home, state 0' in reports.of['r2'].message
@@ -177,22 +207,14 @@ def test_robots_stop_when_told_to_while_a_plan_is_made(
     assert process.stop() == 0 and 'Traceback' not in process.output
 
 
-def test_the_first_robot_may_come_last(
-        explorer: Callable, peer: Peer, start: Callable, scenario: str) -> None:
-    """Whoever is there says which actions there are."""
-    start('cmp_sim', namespace='/r2', scenario=scenario)
-    process = start('explorer', robots=['r1', 'r2'], radius=4.0)
-    learns(peer)
-    assert process.stop() == 0
-
-
 @pytest.mark.parametrize(('parameters', 'said'), [
     ({'robots': ['r1', 'r1']}, "parameter 'robots' is ['r1', 'r1'], expected a string array of"),
     ({'robots': [f'r{number}' for number in range(101)]}, 'such as r1 or deck/r2, at most 100'),
-    ({'robots': ['r_']}, "parameter 'robots' is ['r_'], expected a string array of distinct"),
-    ({'robots': ['/r1']}, "parameter 'robots' is ['/r1'], expected a string array of distinct"),
     ({'robots': ['r-1']}, "parameter 'robots' is ['r-1'], expected a string array of distinct"),
-    ({'robots': ['r1'], 'advisory': True}, "parameter 'robots' is set with 'advisory' True")])
+    ({'robots': ['r1'], 'advisory': True}, "parameter 'robots' is set with 'advisory' True"),
+    *(pytest.param({'robots': [name]}, f"parameter 'robots' is ['{name}'], expected a string",
+                   marks=thorough('nodes/test_several_robots.py::test_robots_that_cannot_be'))
+      for name in ('r_', '/r1'))])
 def test_robots_that_cannot_be(explorer: Callable, parameters: dict, said: str) -> None:
     process = explorer(**parameters)
     assert process.wait() == 1 and said in process.output
@@ -219,7 +241,7 @@ def test_descriptions_are_those_of_each_robot(
     'console/test_view.py::test_it_shows_where_several_robots_are '
     'console/test_live_run.py::test_the_real_nodes '
     'nodes/test_telemetry.py::test_anything_may_come '
-    'nodes/test_several_robots.py::test_three_robots_one_of_which_is_killed_and_replaced'))
+    'nodes/test_several_robots.py::test_a_fleet_goes_on_where_it_was'))
 def test_the_command_shows_each_robot_and_judges_what_came_of_it(
         scenario: str, tmp_path: Path, command: Callable[..., Done]) -> None:
     done = command(
