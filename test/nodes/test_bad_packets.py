@@ -10,7 +10,6 @@ from pathlib import Path
 from builtin_interfaces.msg import Time
 from mnm_ros import messages
 from node_processes import NodeProcess, Peer, ScriptedRobot
-import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rosgraph_msgs.msg import Clock
@@ -32,16 +31,17 @@ def before_the_beginning_of_time(peer: Peer, node: str) -> None:
     clock.publish(Clock(clock=Time(sec=-1)))
 
 
-@pytest.mark.parametrize('send', [unreadable_parameter, before_the_beginning_of_time])
-def test_one_bad_packet(
-        explorer: Callable, peer: Peer, robot: ScriptedRobot, send: Callable) -> None:
+def test_one_bad_packet_and_another_one(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     process = explorer(use_sim_time=True)
     peer.wait_for(lambda: len(robot.executed) > 5, 'steps')
-    send(peer, 'explorer')
-    peer.wait_for(lambda: 'ignored, as it concerns no callback of this node' in process.output,
-                  'the line in the log')
-    count = len(robot.executed)
-    peer.wait_for(lambda: len(robot.executed) > count + 20, 'more steps')
+    said = 'ignored, as it concerns no callback of this node'
+    for number, send in enumerate((unreadable_parameter, before_the_beginning_of_time), 1):
+        send(peer, 'explorer')
+        peer.wait_for(lambda: process.output.count(said) == number,  # noqa: B023
+                      'the line in the log')
+        count = len(robot.executed)
+        peer.wait_for(lambda: len(robot.executed) > count + 20, 'more steps')  # noqa: B023
     assert peer.set_parameter('explorer', 'step_timeout', 3.0).successful
     assert process.stop() == 0
 

@@ -288,22 +288,21 @@ sys.exit(status)
 
 
 def test_no_library_is_imported_while_a_robot_waits(
-        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path,
+        start: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot, tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch) -> None:
     """That takes seconds on a busy machine, in which there would be no heartbeat."""
     script = tmp_path / 'says_what_it_imports.py'
     script.write_text(_SAYS_WHAT_IT_IMPORTS)
-    start('cmp_sim', scenario=scenario)
     monkeypatch.setenv('MNM_FORK', '0')    # a fork has imported all
-    process = start(str(script), actions=['east', 'west'])
+    process = start(str(script), actions=['east', 'west'], delta=strength(0.5, 0.1))
     policies = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: policies, 'a hypothesis')
     assert process.stop() == 0
     assert 'imported late: []' in process.output
 
 
-@pytest.mark.parametrize('node', ['explorer', 'cmp_sim'])
-def test_a_node_is_there_before_what_takes_longest_to_import(node: str) -> None:
+def test_a_node_is_there_before_what_takes_longest_to_import() -> None:
     """Scipy takes half a second and 30 MB, of which an explorer needs a part later."""
-    code = f'import sys, mnm_ros.nodes.{node}; print("scipy" in sys.modules)'
+    code = ('import sys, mnm_ros.nodes.explorer, mnm_ros.nodes.cmp_sim; '
+            'print("scipy" in sys.modules)')
     assert subprocess.check_output([sys.executable, '-c', code], text=True) == 'False\n'

@@ -19,7 +19,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray, String
-from std_srvs.srv import SetBool
+from std_srvs.srv import SetBool, Trigger
 from tiers import thorough
 
 
@@ -47,14 +47,55 @@ def worked(activity: list[String]) -> int:
     return Activity.from_json(activity[-1].data).work if activity else 0
 
 
-def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step(
+def test_the_explorer_learns_while_it_is_paused_and_takes_back_what_one_source_said(
         explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    """From nothing that is no step; and it goes on after both."""
     activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
+    events = peer.listen(String, 'events', messages.EVENTS)
     process = explorer(checkpoint_dir=str(tmp_path), transition_log=True)
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    refused = forget(peer, source='/peer')
+    assert not refused.successful and refused.reason.startswith('the explorer is exploring; ')
+    pause(peer, phase)
+    work = work_publisher(peer, activity)
+    given = what_counts_is_a_step(peer, work, activity, lambda: process.output)
+    goes_on(peer, robot)
+    pause(peer, phase)
+    assert peer.call(Trigger, 'save').success
+    log, = tmp_path.glob('*.log.sqlite')
+    with sqlite3.connect(log) as database:
+        assert database.execute('SELECT count(*) FROM inputs WHERE kind = 4').fetchone() == (
+            given,)
+    database.close()
+    assert SavedInputs(log).sources()['/peer'] == given
+    assert 'expected source, and perhaps since' in forget(peer, since='3').reason
+    assert re.match(r"nothing taken back: source '/nobody' has reported nothing, expected one of: "
+                    r'/peer \(\d+ transitions\), robot', forget(peer, source='/nobody').reason)
+    assert worked(activity) == given
+    taken = forget(peer, source='/peer')
+    assert taken.successful and taken.reason == (
+        f'{given} transitions reported by /peer were taken back')
+    # The event with the requester comes later.
+    peer.wait_for(lambda: any(taken.reason in each.data for each in events), 'the event')
+    goes_on(peer, robot)
+    assert process.stop() == 0 and 'incomplete' not in process.output
+    assert not SavedInputs(log).sources()['/peer']
+
+
+def pause(peer: Peer, phase: list[String]) -> None:
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
-    work = work_publisher(peer, activity)
+
+
+def goes_on(peer: Peer, robot: ScriptedRobot) -> None:
+    peer.call(SetBool, 'explore', SetBool.Request(data=True))
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
+
+
+def what_counts_is_a_step(peer: Peer, work: Publisher, activity: list[String],
+                          output: Callable[[], str]) -> int:
+    """Publish three that are steps and others that are none; return how many have counted."""
     before = worked(activity)
     for numbers in ([2], [2, 2, 0], [2, 1, 0, 3, 4]):
         work.publish(Int64MultiArray(data=numbers))
@@ -62,64 +103,27 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
     def told() -> bool:    # one warning in 10 s, and what came before its sender was known had one
         work.publish(Int64MultiArray(data=[2, -1, 0]))    # a RESET is no pair
         peer.spin(0.2)
-        return 'work ignored: action is -1, expected an int from 0' in process.output
+        return 'work ignored: action is -1, expected an int from 0' in output()
 
     peer.wait_for(told, 'it said')
     for after, seq in ((1, None), (1, 7), (1, 7), (1, 3), (None, None)):    # two are old
         work.publish(messages.encode_work(2, 1, after, seq))
     peer.wait_for(lambda: worked(activity) == before + 3, 'three executions')
-    peer.call(SetBool, 'explore', SetBool.Request(data=True))
-    count = len(robot.executed)
-    peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
-    assert process.stop() == 0
-    log, = tmp_path.glob('*.log.sqlite')
-    with sqlite3.connect(log) as database:
-        assert database.execute('SELECT count(*) FROM inputs WHERE kind = 4').fetchone() == (
-            before + 3,)
-    database.close()
-    assert SavedInputs(log).sources()['/peer'] == before + 3
+    return before + 3
 
 
-def test_a_running_explorer_takes_back_what_came_from_one_source_and_goes_on(
-        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
-    activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
-    events = peer.listen(String, 'events', messages.EVENTS)
-    process = explorer(checkpoint_dir=str(tmp_path), transition_log=True)
-    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+def forget(peer: Peer, **named: str) -> SetParametersResult:
+    """Have what came from a source taken back, and return what is said of it."""
+    request = SetParametersAtomically.Request(parameters=[
+        Parameter(name, value=value).to_parameter_msg() for name, value in named.items()])
 
-    def forget(**named: str) -> SetParametersResult:
-        request = SetParametersAtomically.Request(parameters=[
-            Parameter(name, value=value).to_parameter_msg() for name, value in named.items()])
-
-        def ended() -> SetParametersResult | None:
-            result = peer.call(SetParametersAtomically, 'forget', request).result
-            if result.reason.endswith('call again'):
-                peer.spin(0.3)    # more than five calls a second are refused
-                return None
-            return result
-        return peer.wait_for(ended, 'the end')
-
-    refused = forget(source='/peer')
-    assert not refused.successful and refused.reason.startswith('the explorer is exploring; ')
-    peer.call(SetBool, 'explore', SetBool.Request(data=False))
-    peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
-    work_publisher(peer, activity)
-    given = worked(activity)
-    assert 'expected source, and perhaps since' in forget(since='3').reason
-    assert re.match(r"nothing taken back: source '/nobody' has reported nothing, expected one of: "
-                    r'/peer \(\d+ transitions\), robot', forget(source='/nobody').reason)
-    assert worked(activity) == given
-    taken = forget(source='/peer')
-    assert taken.successful and taken.reason == (
-        f'{given} transitions reported by /peer were taken back')
-    # The event with the requester comes later.
-    peer.wait_for(lambda: any(taken.reason in each.data for each in events), 'the event')
-    peer.call(SetBool, 'explore', SetBool.Request(data=True))
-    count = len(robot.executed)
-    peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
-    assert process.stop() == 0 and 'incomplete' not in process.output
-    log, = tmp_path.glob('*.log.sqlite')
-    assert not SavedInputs(log).sources()['/peer']
+    def ended() -> SetParametersResult | None:
+        result = peer.call(SetParametersAtomically, 'forget', request).result
+        if result.reason.endswith('call again'):
+            peer.spin(0.3)    # more than five calls a second are refused
+            return None
+        return result
+    return peer.wait_for(ended, 'the end')
 
 
 def test_what_a_commander_believes_is_no_evidence_nor_is_a_bag_that_is_played_back(
@@ -171,7 +175,7 @@ def test_what_a_commander_believes_is_no_evidence_nor_is_a_bag_that_is_played_ba
           'nodes/test_unseen_work.py::'
           'test_what_begins_in_an_unseen_state_is_dropped_whatever_comes_of_it '
           'nodes/test_work_topic.py::'
-          'test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step')
+          'test_the_explorer_learns_while_it_is_paused_and_takes_back_what_one_source_said')
 def test_invented_states_are_no_candidates_and_one_is_met_once_the_robot_side_has_seen_it(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
