@@ -13,6 +13,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from driven_robot import DrivenRobot, EAST, HOME, WEST
+from driver_here import driving_here
+from hurried import passing_time
 from mnm_ros import messages
 from mnm_ros.driving.drive import limits_of
 from mnm_ros.driving.sight import BACKED_UP, hazards, NO_REVERSE, presses, touches
@@ -31,6 +33,10 @@ from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Bool, Int64MultiArray, String
 
 Drive = Callable[..., DrivenRobot]
+
+drive = pytest.fixture(driving_here)
+put_forward = pytest.fixture(passing_time)
+
 CLOSED = {'name': 'flat', 'cell_size': 0.5, 'settings': [{'D': 'closed'}],
           'rows': ['#####', '#DS.#', '#####']}
 KINDS = {'BACKUP_LIMIT': 0, 'BUMP': 1, 'CLIFF': 2, 'STALL': 3, 'WHEEL_DROP': 4,
@@ -66,10 +72,10 @@ def scan(peer: Peer, ranges: float) -> Callable[[], None]:
     return lambda: publisher.publish(message)
 
 
-def test_it_drives_only_while_it_sees(drive: Drive) -> None:
+def test_it_drives_only_while_it_sees(
+        drive: Drive, put_forward: Callable[[float], None]) -> None:
     robot = drive(**SEES, cell_size=2e3, origin_x=-1e3, origin_y=-1e3, columns=3, rows=1,
                   move_timeout=1e6, pose_timeout=3.0)
-    robot.platform.pause = 0.02    # s: it is waited for by the clock on the wall
     seq = robot.send(EAST)
     robot.peer.wait_for(
         lambda: 'waiting for a scan on /scan' in robot.process.output, 'that it waits')
@@ -77,7 +83,7 @@ def test_it_drives_only_while_it_sees(drive: Drive) -> None:
     timer = robot.peer.node.create_timer(0.05, scan(robot.peer, 5.0))
     robot.peer.wait_for(lambda: robot.platform.speed > 0.3, 'that it drives')
     robot.peer.node.destroy_timer(timer)
-    robot.peer.wait_for(lambda: robot.platform.speed == 0, 'that it stands')
+    robot.peer.wait_for(lambda: put_forward(0.1) or robot.platform.speed == 0, 'that it stands')
     robot.peer.wait_for(lambda: robot.states, 'the report')
     assert [list(state.data) for state in robot.states] == [[-1, 0]]
     assert 'no scan on /scan' in robot.process.output

@@ -8,8 +8,12 @@ from collections.abc import Callable
 import json
 import os
 from pathlib import Path
+import runpy
+from types import SimpleNamespace
 
+from explorer_here import ExplorerHere
 from lifecycle_msgs.msg import Transition
+from mnm_ros.nodes import explorer as explorer_node
 from node_processes import Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import String
@@ -89,8 +93,12 @@ def test_there_is_a_bond_while_the_explorer_is_active(
 
 
 def test_there_is_none_with_a_manager_that_cannot_be(
-        explorer: Callable, peer: Peer, robot: ScriptedRobot, bonds: Callable[[], list]) -> None:
-    explorer()
+        peer: Peer, robot: ScriptedRobot, bonds: Callable[[], list], tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    stand_in = runpy.run_path(str(tmp_path / 'path' / 'bondpy' / 'bondpy.py'))
+    monkeypatch.setattr(explorer_node, 'bondpy', SimpleNamespace(**stand_in))
+    process = ExplorerHere(peer, capfd, actions=['east', 'west'])
     peer.wait_for(lambda: len(robot.executed) > 5, 'steps')
     peer.spin(0.3)
     assert not bonds()
+    process.stop()

@@ -25,31 +25,35 @@ def exploring(explorer: Callable, peer: Peer, tmp_path: Path) -> tuple:
     return process, peer.listen(String, 'phase'), peer.listen(String, 'status')
 
 
-def test_a_second_one_is_started(start: Callable, peer: Peer, scenario: str, exploring: tuple,
-                                 tmp_path: Path) -> None:
+def test_a_second_one_is_started(peer: Peer, exploring: tuple, tmp_path: Path) -> None:
     """It says why it waits, and each step that counts has happened on one of them."""
     process, phase, status = exploring
-    log, other_log = tmp_path / 'log', tmp_path / 'other_log'
-    first = start_logged(start, log, scenario, 1)
-    peer.wait_for(lambda: log.stat().st_size > 300, 'steps')
-    second = start_logged(start, other_log, scenario, 2)
-    said = 'waiting for the robot: 2 robot sides at once: /cmp_sim, /cmp_sim'
-    peer.wait_for(lambda: status[-1].data == said, 'the reason')
-    size = peer.wait_for_rest(
-        lambda: (log.stat().st_size, other_log.stat().st_size), 'that it commands neither')
-    before = len(other_log.read_text().splitlines())    # until both were noticed
-    assert first.stop() == 0
-    peer.wait_for(lambda: other_log.stat().st_size > size[1] + 1000, 'the other one')
+    sides = [Peer(name=name) for name in ('first', 'second')]
+
+    def spin() -> None:
+        for side in sides:
+            if not side.closed:
+                side.spin_once(0.0)
+
+    def wait_for(condition: Callable, what: str) -> None:
+        peer.wait_for(lambda: spin() or condition(), what)
+    first = ScriptedRobot(sides[0])
+    wait_for(lambda: len(first.executed) > 30, 'steps')
+    second = ScriptedRobot(sides[1])
+    said = 'waiting for the robot: 2 robot sides at once: '
+    both = f'{said}/first, /second', f'{said}/second, /first'
+    wait_for(lambda: status[-1].data in both, 'the reason')
+    peer.wait_for_rest(lambda: spin() or [len(first.executed), len(second.executed)],
+                       'that it commands neither')
+    before = len(second.executed)    # until both were noticed
+    sides[0].close()
+    wait_for(lambda: len(second.executed) > before + 50, 'the other one')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
-    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
-    assert process.stop() == 0 and second.stop() == 0
-    commands = [int(line.split()[1]) for line in other_log.read_text().splitlines()]
+    wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    assert process.stop() == 0
     counted = as_steps(read_counts(tmp_path / 'record'))
-    steps = played(log), played(other_log)
-    print(f'{sum(counted.values())} counted, {sum((counted - steps[0] - steps[1]).values())} '
-          f'of which on neither, {len(commands)} on the second')
-    assert not counted - steps[0] - steps[1]
-    assert -1 in commands[before:before + 3]
+    assert counted and not counted - as_steps(first.counts()) - as_steps(second.counts())
+    assert -1 in [action for _, action, _ in second.executed[before:before + 3]]
 
 
 @thorough(shown_by=(
