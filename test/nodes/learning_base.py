@@ -16,7 +16,8 @@ ACTIONS = [f'way_{number}' for number in range(WIDTH)]
 HORIZON = 20
 TREE = {'actions': ACTIONS, 'horizon': HORIZON}           # parameters of the explorer
 LARGE, LARGER = 1000, 1003
-MANY = 90
+MANY = 45
+FAR = 43                                                # of the second level
 
 
 def following(state: int, action: int) -> int:
@@ -81,7 +82,7 @@ class Learning(BaseAlgorithm):
 
 
 def one_by_one(settings: Any, home: int, rng: Any, known: Any = ()) -> BaseAlgorithm:
-    """Learns 90 states, one with each step of a rediscovery."""
+    """Learns ``MANY`` states, one with each step of a rediscovery."""
     return Learning(known, 2, MANY)
 
 

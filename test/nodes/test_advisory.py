@@ -17,6 +17,7 @@ from mnm_ros.simulation.scenario import load
 from node_processes import Peer, read_counts, ScriptedRobot
 from rclpy.node import Node
 from std_msgs.msg import Header, Int64MultiArray, String
+from tiers import strength
 
 
 class Driver:
@@ -70,7 +71,8 @@ class Driver:
 def test_advice(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                 tmp_path: Path) -> None:
     simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
-    process = explorer(advisory=True, record=str(tmp_path / 'explorer'))
+    process = explorer(advisory=True, delta=strength(0.5, 0.1),
+                       record=str(tmp_path / 'explorer'))
     policies = peer.listen(Int64MultiArray, 'policies')
     driver = Driver(peer)
     peer.wait_for(lambda: policies, 'a hypothesis')

@@ -22,7 +22,7 @@ import pytest
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
-from tiers import thorough
+from tiers import strength, thorough
 from visualization_msgs.msg import MarkerArray
 
 TICK = 50_000_000    # ns
@@ -119,7 +119,8 @@ def test_lockstep(start: Callable, peer: Peer, pose: str) -> None:
     driver = Driver(peer, pose=pose)
     peer.wait_for(lambda: clock, 'the clock')
     first = len(driver.poses)
-    driver.wait(lambda: len(driver.poses) > first + 500, 'ticks, faster than by waiting')
+    driver.wait(lambda: len(driver.poses) > first + strength(200, 500),
+                'ticks, faster than by waiting')
     stamps = [nanoseconds(message.header.stamp) for message in driver.poses]
     times = [nanoseconds(message.clock) for message in clock]
     for seen in (stamps, times):
@@ -195,7 +196,8 @@ def test_a_covariance_and_frames(start: Callable, peer: Peer) -> None:
     assert odom[-1].pose.pose.position.x == 0 and odom[-1].pose.pose.orientation.w == 1
 
 
-@pytest.mark.parametrize(('factor', 'number'), [(0.0, signal.SIGINT), (100.0, signal.SIGTERM)])
+@pytest.mark.parametrize(('factor', 'number'), [(0.0, signal.SIGINT), pytest.param(
+    100.0, signal.SIGTERM, marks=thorough('nodes/test_diff_drive_sim.py::test_ends'))])
 def test_ends(start: Callable, peer: Peer, factor: float, number: int) -> None:
     process = sim(start, real_time_factor=factor)
     Driver(peer)
@@ -205,12 +207,14 @@ def test_ends(start: Callable, peer: Peer, factor: float, number: int) -> None:
 
 @pytest.mark.parametrize(('parameters', 'reason'), [
     ({'world': ''}, "parameter 'world': no world is called '', expected a path or one of"),
-    ({'world': 'flat'}, "parameter 'world': no world is called 'flat'"),
     ({'world': '{tmp_path}/bad.yaml'}, "bad.yaml:2: found 2 cells 'S', expected exactly 1"),
     ({'robot_radius': 0.3}, "parameter 'robot_radius': a radius of 0.3 m does not fit"),
     ({'real_time_factor': -1.0}, "parameter 'real_time_factor' is -1.0, expected a double"),
-    ({'slip': 1.5}, "parameter 'slip' is 1.5, expected a double, such as 4.0, in [0, 1]"),
-    ({'tick': 0.0}, "parameter 'tick' is 0.0, expected a double, such as 4.0, in [0.001, 1]"),
+    *(pytest.param(*case, marks=thorough('nodes/test_diff_drive_sim.py::test_refused'))
+      for case in (
+        ({'world': 'flat'}, "parameter 'world': no world is called 'flat'"),
+        ({'slip': 1.5}, "parameter 'slip' is 1.5, expected a double, such as 4.0, in [0, 1]"),
+        ({'tick': 0.0}, "parameter 'tick' is 0.0, expected a double, such as 4.0, in [0.001, "))),
 ])
 def test_refused(start: Callable, tmp_path: Path, parameters: dict[str, object],
                  reason: str) -> None:

@@ -24,6 +24,7 @@ TRUTH = [setting.cmp for setting in scenario_of(WORLD).settings]
 RADIUS = 2.0
 TICK = strength(0.2, 0.1)    # s of a simulated robot
 SEED = 0
+BOTH = {'radius': strength(RADIUS, 4.0), 'delta': strength(0.5, 0.1)}    # of two explorers
 
 
 def start_flat(start: Callable, **simulation: object) -> list:
@@ -68,14 +69,15 @@ def test_two_robots_side_by_side(start: Callable, peer: Peer, tmp_path: Path) ->
     simulators = {robot: start('cmp_sim', robot, scenario=world.path.stem, latency=PAUSE,
                                record=str(tmp_path / f'simulator{robot}'))
                   for robot, world in worlds.items()}
-    explorers = {robot: start('explorer', robot, actions=list(world.actions),
+    explorers = {robot: start('explorer', robot, actions=list(world.actions), **BOTH,
                               record=str(tmp_path / f'explorer{robot}'))
                  for robot, world in worlds.items()}
     policies = {robot: peer.listen(Int64MultiArray, f'{robot}/policies') for robot in worlds}
     peer.wait_for(lambda: all(policies.values()), 'two hypotheses')
     for robot, world in worlds.items():
         assert judge(
-            world.settings[0].cmp, PolicySet.from_msg(policies[robot][-1]), 4.0, 1.0).ok
+            world.settings[0].cmp, PolicySet.from_msg(policies[robot][-1]), BOTH['radius'],
+            1.0).ok
         assert explorers[robot].stop() == 0 and simulators[robot].stop() == 0
         counted = as_steps(read_counts(tmp_path / f'explorer{robot}'))
         played = as_steps(read_counts(tmp_path / f'simulator{robot}'))
@@ -83,6 +85,9 @@ def test_two_robots_side_by_side(start: Callable, peer: Peer, tmp_path: Path) ->
         assert not counted - played and sum((played - counted).values()) <= 3
 
 
+@thorough(shown_by=(
+    'nodes/test_grid_driver.py::test_home_by_service_is_reported_once '
+    'nodes/test_reset_service.py::test_reset_by_service'))
 def test_home_by_service(start: Callable, peer: Peer) -> None:
     """The way home is a call, which ends with one report and not with a move by hand."""
     flat = load('one_room')

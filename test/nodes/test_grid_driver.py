@@ -100,8 +100,9 @@ def test_it_rolls_on_while_the_next_command_comes(drive: Drive) -> None:
     'nodes/test_grid_driver_safety.py::test_stop_and_free'))])
 def test_what_stops_a_robot_that_rolls(
         drive: Drive, put_forward: Callable[[float], None], what: str) -> None:
-    robot = drive(pose_timeout=2.0 if what == 'no pose' else 20.0, cell_size=40.0,
-                  origin_x=-220.0, origin_y=-220.0, move_timeout=1000.0, decided_at=0.0)
+    cell = strength(20.0, 40.0)
+    robot = drive(pose_timeout=2.0 if what == 'no pose' else 20.0, cell_size=cell,
+                  origin_x=-5.5 * cell, origin_y=-5.5 * cell, move_timeout=1000.0, decided_at=0.0)
     assert robot.act(EAST)[0] == HOME + 1 and robot.platform.speed > 0.5
     if what == 'a bump':
         robot.platform.touch()
@@ -113,7 +114,7 @@ def test_what_stops_a_robot_that_rolls(
         robot.platform.silent = True
     robot.peer.wait_for(lambda: put_forward(what == 'no pose' and 0.1) or (
         robot.platform.commands[-1][1:] == (0, 0)), 'zero velocity')
-    assert robot.platform.x < 39 and len(robot.states) == 1
+    assert robot.platform.x < cell - 1 and len(robot.states) == 1
 
 
 @pytest.mark.parametrize(('bumper', 'outcome', 'reverse'), [

@@ -13,19 +13,22 @@ from mnm_ros.simulation.ground_truth import judge, reachable_states
 from node_processes import Peer
 from std_msgs.msg import Int64MultiArray
 from std_srvs.srv import SetBool, Trigger
+from tiers import strength
 
 LIFT = Path(__file__).resolve().parents[2] / 'examples' / 'lift.py'
+RADIUS = strength(2.0, 3.0)
 TRUTH = MoveCmp(0, (lambda floor: min(floor + 1, 4), lambda floor: max(floor - 1, 0)), 1.0)
 
 
 def test_explored_until_the_hypothesis_is_right(start: Callable, peer: Peer) -> None:
     start(str(LIFT), seconds_per_floor=0.002)
-    start('explorer', actions=['up', 'down'], radius=3.0)
+    start('explorer', actions=['up', 'down'], radius=RADIUS,
+          delta=strength(0.5, 0.1))
     policies = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis')
     hypothesis = PolicySet.from_msg(policies[-1])
-    assert judge(TRUTH, hypothesis, 3.0, 1.0).ok
-    assert set(reachable_states(TRUTH, 3.0)) == {0, 1, 2, 3}
+    assert judge(TRUTH, hypothesis, RADIUS, 1.0).ok
+    assert set(reachable_states(TRUTH, RADIUS)) == {*range(int(RADIUS) + 1)}
 
 
 def test_it_takes_its_time_and_can_be_stopped(start: Callable, peer: Peer) -> None:

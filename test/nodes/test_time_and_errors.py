@@ -56,7 +56,7 @@ def test_simulated_time(start: Callable, explorer: Callable, peer: Peer, scenari
     simulator = start('cmp_sim', scenario=scenario, drop_state=strength(0.1, 0.02),
                       use_sim_time=True, record=str(tmp_path / 'simulator'))
     process = explorer(base=strength('disco', 'ucb_explore'), step_timeout=0.05, use_sim_time=True,
-                       record=str(tmp_path / 'explorer'))
+                       delta=strength(0.5, 0.1), record=str(tmp_path / 'explorer'))
     if jumps:
         clock = peer.node.create_publisher(Clock, '/clock', 10)
         times = iter((10, 10**9, 5, 0, 2**31 - 1, 7) * 1000)

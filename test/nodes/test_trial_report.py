@@ -13,6 +13,7 @@ from mnm_ros.robot_description import RobotDescription
 from node_processes import Done, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray
+from tiers import strength
 
 
 def test_of_a_real_run(start: Callable, explorer: Callable, begin_command: Callable,
@@ -21,7 +22,8 @@ def test_of_a_real_run(start: Callable, explorer: Callable, begin_command: Calla
     """By the commands ``trial`` and ``report``."""
     robot = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'robot'))
     given = tmp_path / 'given.yaml'
-    given.write_text('/**/explorer: {ros__parameters: {actions: [east, west]}}')
+    given.write_text('/**/explorer: {ros__parameters: {actions: [east, west], '
+                     f'delta: {strength(0.5, 0.1)}}}}}')
     process = begin_command(
         'trial', '--params-file', str(given), '--trial-dir', str(tmp_path / 'kept'))
     policies = peer.listen(Int64MultiArray, 'policies')
