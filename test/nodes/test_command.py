@@ -246,11 +246,13 @@ def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(
 
 @pytest.mark.parametrize('words, missing', [
     (['pause'], 'no node offers /robot_9/explore (expected from the node explorer)'),
-    (['stop'], 'no node offers /robot_9/stop (expected from the node '),
     (['goal', '3'], 'no node publishes /robot_9/goal/status (expected from the node navigator)'),
     (['watch'], 'no node publishes /robot_9/phase (expected from the node explorer)'),
-    (['events'], 'no node publishes /robot_9/phase (expected from the node explorer)'),
-    (['policies'], 'no node publishes /robot_9/phase (expected from the node explorer)'),
+    *(pytest.param([word], missing, marks=thorough(
+        'nodes/test_command.py::test_what_no_node_offers_is_named')) for word, missing in (
+            ('stop', 'no node offers /robot_9/stop (expected from the node '),
+            ('events', 'no node publishes /robot_9/phase (expected from the node explorer)'),
+            ('policies', 'no node publishes /robot_9/phase (expected from the node explorer)'))),
 ])
 def test_what_no_node_offers_is_named(
         command: Command, words: list[str], missing: str) -> None:

@@ -22,9 +22,14 @@ from std_srvs.srv import SetBool
 from tiers import thorough
 
 
+@thorough(shown_by=(
+    'nodes/test_flat.py::test_two_robots_side_by_side '
+    'nodes/test_faults.py::test_faults_change_nothing_of_what_the_robot_does '
+    'nodes/test_steps.py::test_lost_actions_and_answers '
+    'nodes/test_time_and_errors.py::test_simulated_time '
+    'protocol/test_clients.py::test_meaning'))
 @pytest.mark.parametrize('faults', [
-    pytest.param({}, marks=thorough('nodes/test_flat.py::test_two_robots_side_by_side')),
-    {'drop_action': 0.01, 'drop_state': 0.01, 'duplicate_state': 0.01, 'jitter': 0.005},
+    {}, {'drop_action': 0.01, 'drop_state': 0.01, 'duplicate_state': 0.01, 'jitter': 0.005},
 ], ids=['none', 'all'])
 def test_counts_and_result(start: Callable, explorer: Callable, peer: Peer, tmp_path: Path,
                            scenario: str, faults: dict[str, float]) -> None:
@@ -97,7 +102,7 @@ def test_faults_change_nothing_of_what_the_robot_does(peer: Peer, scenario: str)
 
 
 @thorough('nodes/test_faults.py::test_faults_change_nothing_of_what_the_robot_does '
-          'nodes/test_faults.py::test_counts_and_result')
+          'nodes/test_time_and_errors.py::test_simulated_time')
 def test_faults_do_not_change_the_dynamics(start: Callable, explorer: Callable, peer: Peer,
                                            scenario: str, tmp_path: Path) -> None:
     phase = peer.listen(String, 'phase')

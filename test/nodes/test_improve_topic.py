@@ -47,8 +47,8 @@ def test_a_long_message_has_a_short_answer_and_most_of_a_flood_has_none() -> Non
 
 @thorough('nodes/test_improve_topic.py::'
           'test_a_long_message_has_a_short_answer_and_most_of_a_flood_has_none '
-          'nodes/test_operator_record.py::'
-          'test_a_flood_neither_hides_a_stop_nor_fills_the_events')
+          'nodes/test_floods.py::'
+          'test_floods_of_services_become_two_events_and_leave_pauses_alone')
 def test_a_flood_of_states_neither_stops_exploring_nor_fills_the_events(
         explorer: Callable[..., object], peer: Peer, robot: ScriptedRobot) -> None:
     explorer()

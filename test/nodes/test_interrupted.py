@@ -121,7 +121,6 @@ def test_paused_and_resumed_again_and_again(
 
 @thorough(shown_by=(
     'nodes/test_what_is_told.py::test_one_that_stands_by_finds_the_robot '
-    'nodes/test_interrupted.py::test_two_explorers_that_start_together '
     'nodes/test_arbitration.py::test_only_the_first_one_commands'))
 @pytest.mark.parametrize('service', [False, True], ids=['action', 'service'])
 def test_a_second_explorer_leaves_the_robot_alone(
@@ -161,6 +160,8 @@ def test_a_second_explorer_leaves_the_robot_alone(
     assert resets(counted) <= resets(played) - 2
 
 
+@thorough('nodes/test_arbitration.py::test_only_the_first_one_commands '
+          'nodes/test_what_is_told.py::test_one_that_stands_by_finds_the_robot')
 def test_two_explorers_that_start_together(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """One of them gives way, whichever it is, and no step of the other is counted wrongly."""
@@ -197,7 +198,7 @@ def test_a_program_that_commands_without_asking(
     """A robot side obeys both; the explorer keeps off, and learns from the robot side alone."""
     simulator = start('cmp_sim', scenario=scenario, commander_timeout=0.0,
                       record=str(tmp_path / 'simulator'))
-    process = explorer(record=str(tmp_path / 'explorer'))
+    process = explorer(delta=strength(0.5, 0.1), record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')

@@ -262,7 +262,8 @@ def make_round(node: Explorer) -> None:
         assert trigger() == TransitionCallbackReturn.SUCCESS
 
 
-@pytest.mark.parametrize('method', ['activate', 'deactivate'])
+@pytest.mark.parametrize('method', ['activate', pytest.param('deactivate', marks=thorough(
+    'nodes/test_lifecycle_random.py::test_an_error_in_a_transition'))])
 def test_an_error_in_a_transition(peer: Peer, monkeypatch: pytest.MonkeyPatch, capfd,
                                   method: str) -> None:
     """An error leads to a node that can be configured again, and is told."""

@@ -23,13 +23,13 @@ from mnm_ros.nodes.navigator import Navigator
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from navigating import Operator
-from node_processes import Done, PAUSE, Peer, read_counts
+from node_processes import Done, PAUSE, Peer, read_counts, ScriptedRobot
 import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import SetBool
-from tiers import thorough
+from tiers import strength, thorough
 
 Make = Callable[..., Any]
 
@@ -58,12 +58,17 @@ def ticks_every(explorer: Explorer, period: float) -> bool:
     return round(period * 1e9) in [timer.timer_period_ns for timer in explorer.timers]
 
 
+@thorough(shown_by=(
+    'nodes/test_one_process.py::test_the_process_shown '
+    'nodes/test_one_process.py::test_the_command_that_runs_several_nodes_in_one_process '
+    'nodes/test_one_process.py::test_it_ticks_more_often_while_a_robot_is_awaited '
+    'nodes/test_flat.py::test_two_robots_side_by_side'))
 def test_explored_and_used_by_three_nodes_in_this_process(
         make: Make, peer: Peer, scenario: str, tmp_path: Path) -> None:
     operator = Operator(peer)
     simulator = make(CmpSim, scenario=scenario, record=str(tmp_path / 'simulator'))
     explorer = make(Explorer, actions=['east', 'west'], record=str(tmp_path / 'explorer'),
-                    step_timeout=2.0, step_retries=1)
+                    step_timeout=2.0, step_retries=1, delta=strength(0.5, 0.1))
     make(Navigator, dwell=0.0)    # exploration goes on at once
     explorer.autostart()
     assert ticks_every(explorer, TICK)
@@ -81,9 +86,20 @@ def test_explored_and_used_by_three_nodes_in_this_process(
     assert as_steps(counted) and not as_steps(counted) - as_steps(played)
 
 
+def test_it_ticks_more_often_while_a_robot_is_awaited(make: Make, peer: Peer) -> None:
+    robot = ScriptedRobot(peer)
+    explorer = make(Explorer, actions=['east', 'west'], step_timeout=2.0, step_retries=1)
+    explorer.autostart()
+    assert ticks_every(explorer, TICK)
+    peer.wait_for(lambda: robot.executed and ticks_every(explorer, STEADY_TICK),
+                  'fewer ticks while it is not')
+    robot.deaf = 10**6
+    peer.wait_for(lambda: ticks_every(explorer, TICK), 'more ticks while the robot is awaited')
+
+
 @thorough(shown_by=(
     'nodes/test_flat.py::test_two_robots_side_by_side '
-    'nodes/test_one_process.py::test_explored_and_used_by_three_nodes_in_this_process '
+    'nodes/test_one_process.py::test_the_process_shown '
     'nodes/test_one_process.py::test_every_node_takes_node_arguments'))
 def test_two_robots_do_not_meet(make: Make, peer: Peer, scenario: str) -> None:
     explorers = []

@@ -28,6 +28,7 @@ from node_processes import Done, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Bool, String
 from std_srvs.srv import SetBool, Trigger
+from tiers import thorough
 
 HOUSE = RobotDescription(('go',), names={5: 'hall', 7: 'kitchen'})
 
@@ -363,6 +364,9 @@ def test_a_flood_is_left_out_but_for_stops(world: World) -> None:
     assert world.after(0.0) == [', by page']
 
 
+@thorough('nodes/test_operator_record.py::test_a_flood_is_left_out_but_for_stops '
+          'nodes/test_floods.py::'
+          'test_floods_of_services_become_two_events_and_leave_pauses_alone')
 def test_a_flood_neither_hides_a_stop_nor_fills_the_events(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     explorer()

@@ -120,6 +120,8 @@ def test_failing_for_good_is_a_fault_and_an_operator_leads_back(
                   'the door is closed', 'the reason')
     calls, commands = home.calls, len(robot.received)
     peer.wait_for(lambda: home.calls > calls, 'it is called home still')
+    response = peer.call(SetBool, 'explore', SetBool.Request(data=True))
+    assert not response.success and 'the service recover leads back' in response.message
     home.refusals = 0
     peer.spin(0.3)
     assert len(robot.received) == commands
@@ -134,6 +136,8 @@ def test_failing_for_good_is_a_fault_and_an_operator_leads_back(
                for after, n in nexts.items())
 
 
+@thorough('nodes/test_navigator_exploring.py::test_every_known_state_while_exploration_waits '
+          'nodes/test_reset_service.py::test_reset_by_service')
 def test_simulated_robot(start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
     process = start('explorer', actions=['east', 'west'], reset_mode='service',

@@ -51,8 +51,10 @@ spin.run('hanging', Hanging)
         ({'delta': 1.0}, "parameter 'delta' is 1.0"),
         ({'preset': 'fast'}, "'preset' is 'fast', expected a string, one of onboard, paper"),
         ({'step_timeout': 'soon'}, "parameter 'step_timeout' is 'soon'"))),
-    ('explorer', {'checks': 'none'}, "parameter 'checks' is 'none', expected checks=none in the "
-                                     "parameter 'overrides'"),
+    pytest.param('explorer', {'checks': 'none'},
+                 "parameter 'checks' is 'none', expected checks=none in the parameter 'overrides'",
+                 marks=thorough(
+                     'test_parameters.py::test_other_options_are_refused_but_in_overrides')),
     ('explorer', {'overrides': 'c1=0.03'}, "parameter 'overrides' is 'c1=0.03' with 'preset' "
                                            "'onboard', expected 'paper'"),
     ('explorer', {'preset': 'paper', 'overrides': 'c1=-1'}, 'c1 is -1.0, expected a number in'),
@@ -121,10 +123,10 @@ def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario:
 
 
 @pytest.mark.parametrize(('module', 'parameters'), [
-    ('explorer', {'actions': ['east']}), ('navigator', {}), ('grid_driver', {}),
+    ('explorer', {'actions': ['east']}),
     *(pytest.param(*case, marks=thorough(
         'nodes/test_start_and_end.py::test_an_impatient_operator')) for case in (
-            ('cmp_sim', {'scenario': 'corridor'}),
+            ('navigator', {}), ('grid_driver', {}), ('cmp_sim', {'scenario': 'corridor'}),
             ('diff_drive_sim', {'world': 'one_room'})))])
 def test_an_impatient_operator(start: Callable, peer: Peer, module: str,
                                parameters: dict[str, object]) -> None:

@@ -22,6 +22,7 @@ from mnm_ros.topics import TOPICS
 from mnm_ros.view.shapes import NAMESPACES, Picture
 from node_processes import Peer
 import pytest
+from tiers import thorough
 import yaml
 
 CONFIG = Path(__file__).parents[2] / 'config'
@@ -118,7 +119,9 @@ def test_every_panel_of_foxglove_has_its_place() -> None:
     assert sorted(placed) == sorted(FOXGLOVE['configById'])
 
 
-@pytest.mark.parametrize('robots', [(), ('r1', 'deck/r2')])
+@pytest.mark.parametrize('robots', [('r1', 'deck/r2'), pytest.param((), marks=thorough(
+    'nodes/test_viewers.py::test_the_aggregator_knows_each_status_by_its_name '
+    'nodes/test_topics.py::test_diagnostics_and_what_a_late_joiner_gets'))])
 def test_the_aggregator_knows_each_status_by_its_name(
         start: Callable, peer: Peer, robots: tuple[str, ...]) -> None:
     """In a namespace, too; each is taken by one analyzer, as GenericAnalyzer does it."""
