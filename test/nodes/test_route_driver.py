@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``route_driver`` in a process of its own: its places and edges, its way home, exploration."""
+"""``route_driver``: its places and edges, its way home, exploration."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from math import dist
 from pathlib import Path
 
 from driven_robot import DrivenRobot, RESET
+from driver_here import driving_here
 from faulty_robot import as_steps
 from flats import saved
 from geometry_msgs.msg import PoseStamped
@@ -27,6 +28,8 @@ from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
 from test_planned import PLAN, turned
 from tiers import strength
+
+drive = pytest.fixture(driving_here)
 
 PLACES = {1: ('dock', 0.0, 0.0), 2: ('hall', 2.5, 0.0), 3: ('kitchen', 2.5, 2.0),
           4: ('lab', 0.0, 3.0)}
