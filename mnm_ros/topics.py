@@ -279,7 +279,7 @@ SERVICES = (
             'while paused or in `fault`: goes back to the state on the disk; `status` says when a '
             'long replay has ended'),
     Service('forget', 'rcl_interfaces/SetParametersAtomically', _EXPLORERS, '',
-            'while paused: [removes](howto/restart.md#take-back-what-came-from-one-source) the '
+            'while paused: [removes](howto/restart.md#remove-the-steps-of-one-source) the '
             'data of one `source`, optionally `since` a step or a time, both strings'),
     Service('look', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'tries all closed ways at once, whatever the time of the next try is'),

@@ -123,7 +123,7 @@ def _told(made: MadePlaces) -> Iterator[str]:
     graph = made.graph
     rooms = Counter(place.room for place in graph.places.values() if place.room)
     yield (f'{len(graph.places)} places, {len(graph.joined)} ways between them; every place is at '
-           f'most {graph.declaration.depth(graph.home)} ways from home, {graph.name(graph.home)}')
+           f'most {graph.declaration.depth(graph.home)} ways from home ({graph.name(graph.home)})')
     if rooms:
         yield 'rooms: ' + listed([
             f'{name} ({count} place{"s" * (count > 1)})' for name, count in rooms.items()], MOST)

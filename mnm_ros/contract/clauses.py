@@ -56,7 +56,7 @@ def test_every_command_is_answered_once(robot: Robot) -> None:
                f'{states}, expected once')
 
 
-def test_nothing_is_said_unasked(robot: Robot) -> None:
+def test_the_robot_side_is_silent_at_rest(robot: Robot) -> None:
     """At home a robot that is not moved has nothing to say."""
     robot.home()
     heard = robot.listen(2 * robot.quiet)
@@ -331,7 +331,7 @@ def test_stop(robot: Robot) -> None:
     robot.home()
 
 
-def test_it_is_what_it_says(robot: Robot) -> None:
+def test_the_description_is_right(robot: Robot) -> None:
     """On ``robot_side``, where it says anything; home is where RESET leads, as ever."""
     home, said = robot.home(), robot.said_to_be()
     if not said:

@@ -287,7 +287,7 @@ class ProbeRun:
         found, complete = self._probe.estimate()
         met = len(self._probe.met)
         yield (f'{met} states met, {"" if complete else "at least "}{found} of them within '
-               f'{problem.radius:g} steps by what was seen')
+               f'{problem.radius:g} steps by the observed transitions')
         rehearsed = None if states or not self._probe.declaration else rehearse(
             problem, self._probe.home, self._probe.declaration, self._probe.counts,
             timed=self._step_seconds)

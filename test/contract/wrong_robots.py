@@ -32,15 +32,15 @@ WRONG = {
     'wants_growing_seqs': 'test_any_other_seq_is_executed',
     'dies_of_malformed_commands': 'test_malformed_commands_are_ignored',
     'answers_unknown_actions': 'test_unknown_actions_are_ignored',
-    'chatters': 'test_nothing_is_said_unasked',
+    'chatters': 'test_the_robot_side_is_silent_at_rest',
     'malformed_besides': 'test_every_message_was_well_formed',
     'home_without_a_report': 'test_return_home',
     'does_not_stop': 'test_stop',
     'answers_when_freed': 'test_stop',
-    'is_said_to_have_more_actions': 'test_it_is_what_it_says',
-    'is_said_to_live_elsewhere': 'test_it_is_what_it_says',
-    'cannot_say_what_it_is': 'test_it_is_what_it_says',
-    'says_nothing_though_asked': 'test_it_is_what_it_says',
+    'is_said_to_have_more_actions': 'test_the_description_is_right',
+    'is_said_to_live_elsewhere': 'test_the_description_is_right',
+    'cannot_say_what_it_is': 'test_the_description_is_right',
+    'says_nothing_though_asked': 'test_the_description_is_right',
 }
 """Each way to be wrong, with the test that finds it, which is the only one that is run."""
 

@@ -56,7 +56,7 @@ def test_a_robot_that_behaves() -> None:
     assert [action for _, action in robot.orders[:4]] == [-1, 0, -1, 1]
     lines = list(robot.preflight.outlook(Problem(2, 3.0, 1.0, 0.1), 0))
     assert lines[0] == 'a step takes 2 s (median; 95% 2 s)'
-    assert lines[1] == '4 states met, 4 of them within 3 steps by what was seen'
+    assert lines[1] == '4 states met, 4 of them within 3 steps by the observed transitions'
     assert lines[2].startswith('first hypothesis predicted after about ') and len(lines) == 3
     expected = list(robot.preflight.outlook(Problem(2, 3.0, 1.0, 0.1), 40))
     assert 'extrapolation' in expected[4]
