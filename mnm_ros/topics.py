@@ -107,41 +107,43 @@ class Service(NamedTuple):
 TOPICS = {
     'Steps': (
         Topic('action', 'std_msgs/Int64MultiArray', 'STEP', 'explorer navigator preflight',
-              f'advisor {ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1. '
-              'Published by the one explorer that may command, or a navigator without one'),
+              f'advisor {ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1. The '
+              'explorer that may command publishes it. Without an explorer, a navigator publishes '
+              'it'),
         Topic('state', 'std_msgs/Int64MultiArray', 'STEP', f'{ROBOT_SIDES} route_watch',
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
         Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, 'explorer navigator',
-              'why an order was [refused](reference/robot_side.md#guarded-commands), or where '
-              'it has led, as JSON'),
+              'why a command was [refused](reference/robot_side.md#guarded-commands), or which '
+              'transitions it has caused, as JSON'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', f'{ROBOT_SIDES} route_watch',
               f'{_EXPLORERS} navigator preflight dashboard',
               '[the description of the robot side](reference/robot_side.md#what-it-is), as JSON'),
         Topic('stopped', 'std_msgs/Bool', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator dashboard',
-              'whether the service `stop` keeps the robot at rest; free without this topic'),
+              'whether the service `stop` keeps the robot at rest; without this topic the robot '
+              'is free'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
               'when each explorer started, in ns; only the first one commands the robot'),
         Topic('advice', 'std_msgs/Int64MultiArray', 'LATCHED', 'advisor', '',
-              'instead of `action` with `advisory`: `[seq of the state message it follows, '
-              'action]`'),
+              'with `advisory`, in place of `action`: `[seq, action]`, with the `seq` of the last '
+              '`state` message'),
         Topic('requests', 'std_msgs/String', 'STEP', f'{ROBOT_SIDES} diff_drive_sim navigator '
-              'dashboard', _EXPLORERS, '[who asks for '
-              'what](reference/events.md#what-has-happened), as JSON, beside the call of a '
-              'service'),
+              'dashboard', _EXPLORERS, '[who has requested '
+              'something](reference/events.md#what-has-happened), as JSON, in addition to the '
+              'call of a service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', 'route_watch', _EXPLORERS,
-              '[executions that others have commanded](howto/share_the_robot.md#work), one '
-              'step each: `[state, action, next, seq]`, with the `seq` of the `state` message or '
-              'without, or `[state, action]` if it was broken off'),
+              '[executions that other nodes have commanded](howto/share_the_robot.md#work), one '
+              'step in a message: `[state, action, next, seq]`. The `seq` of the `state` message '
+              'may be missing. `[state, action]` means that the step was broken off'),
         Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
-              'states whose policies are to be [nearly the '
-              'best](howto/improve.md); none ends that'),
+              'states whose policies the explorer improves until they are [nearly the '
+              'best](howto/improve.md); an empty message ends the improvement'),
         Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, f'{ROBOT_SIDES} dashboard',
               "twice a second as long as the explorer's callbacks are served, in every lifecycle "
-              "state; `frame_id` is the node's full name. Robot sides heed those that publish "
-              '`action`'),
+              "state; `frame_id` is the node's full name. Robot sides use only the heartbeats of "
+              'nodes that publish `action`'),
         Topic('bond', 'bond/Status', 'STEP', _EXPLORERS, _EXPLORERS,
               "for [nav2's lifecycle "
               'manager](howto/beside_nav2.md#under-nav2s-lifecycle-manager), while active, '
@@ -158,18 +160,19 @@ TOPICS = {
               'empty for more than `policies_up_to` states; '
               '[decoded](reference/policies.md#reading-the-policies)'),
         Topic('provisional_policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
-              'navigator', 'as `policies`: every policy there is, before the first hypothesis, '
-              'too; at most once a second, while there is a subscriber'),
+              'navigator', 'like `policies`, with all policies so far, also before the first '
+              'hypothesis; at most once a second, while there is a subscriber'),
         Topic('trust', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator dashboard',
-              'with it: how far to trust each, as [JSON](reference/policies.md#trust)'),
+              'the trust in each of the `provisional_policies`, published with them, as '
+              '[JSON](reference/policies.md#trust)'),
         Topic('policy/request', 'std_msgs/Int64', 'STEP', 'navigator dashboard', _EXPLORERS,
-              'the known state to which one policy is asked for'),
+              'request for the policy to this known state'),
         Topic('policy', 'std_msgs/Int64MultiArray', 'STEP', _EXPLORERS, 'navigator dashboard',
               '[the answer](reference/policies.md#asking-for-one-policy): `[step][state]` after '
               'the head `[round, revision, horizon, target, ids...]`; no steps if the state is '
               'not known'),
         Topic('way/request', 'std_msgs/Int64', 'STEP', '', _EXPLORERS,
-              'the state to which a way from elsewhere than home is asked for'),
+              'request for a way to this state that does not begin at home'),
         Topic('way', 'std_msgs/String', 'STEP', _EXPLORERS, '',
               'the answer, as [JSON](reference/goals.md#from-where-the-robot-is)'),
         Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'dashboard {ROBOT_SIDES}',
@@ -181,11 +184,11 @@ TOPICS = {
               '[events](reference/events.md#what-has-happened), as JSON; the last 50 for a late '
               'subscriber'),
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
-              'why the robot [rests](howto/battery_and_dock.md), or goes '
-              'home to, unless the service `explore` has paused it; else empty'),
+              'why the robot [rests](howto/battery_and_dock.md), or goes home to rest; empty if '
+              'it does not rest, or if the service `explore` has paused it'),
         Topic('rest/reason', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
               'the same as JSON: `name` is `BatteryLow`, `BatteryCharging`, `OutsideHours`, '
-              '`OutsideHoursToo` or `WorkComesFirst`, beside the figures of each'),
+              '`OutsideHoursToo` or `WorkComesFirst`, with the figures of this reason'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard navigator',
               'the counted transitions, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '
@@ -204,22 +207,26 @@ TOPICS = {
         Topic('goal', 'std_msgs/Int64', 'STEP', '', 'navigator',
               'the known state to go to; a new goal replaces the one under way'),
         Topic('goal_result', 'std_msgs/String', 'LATCHED', 'navigator', '',
-              'of the last: `reached 7 in 5 steps`, or `refused`, `cancelled` or `failed 7: why`'),
+              'the result of the last goal: `reached 7 in 5 steps`, or `refused`, `cancelled` or '
+              '`failed 7: why`'),
         Topic('goal/request', 'std_msgs/Int64MultiArray', 'STEP', 'dashboard', 'navigator',
               '`[goal id, state]`, or with the least trust as a third number: [goals with an '
               'id](reference/goals.md#goals-with-an-id)'),
         Topic('goal/cancel', 'std_msgs/Int64', 'STEP', 'dashboard', 'navigator',
-              'the id of the goal to give up after the current step'),
+              'the id of the goal that the navigator cancels after the current step'),
         Topic('goal/drive', 'std_msgs/Int64MultiArray', 'STEP', 'navigator', 'explorer',
-              'a goal for the explorer, which alone commands a robot that it explores: `[goal id, '
-              'state, ms to stay there, 1 if it may begin where the robot is, most steps]`'),
+              'a goal for the explorer, because only the explorer commands a robot that it '
+              'explores: `[goal id, state, ms to stay there, 1 if it may begin where the robot '
+              'is, most steps]`'),
         Topic('goal/drive/cancel', 'std_msgs/Int64', 'STEP', 'navigator', 'explorer',
-              'the id of the goal that the explorer gives up after the step under way, or leaves'),
+              'the id of the goal that the explorer cancels after the current step. If the robot '
+              'stays at this goal, the stay ends'),
         Topic('goal/drive/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'explorer',
-              'navigator', 'how far that goal is'),
+              'navigator', 'the progress of this goal'),
         Topic('goal/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'navigator',
               f'dashboard {_EXPLORERS}',
-              'the goals that are not over and the last 20 that are, at most ten times a second'),
+              'all goals that have not ended, and the last 20 goals that have ended, at most ten '
+              'times a second'),
     ),
     'The mobile robot': (
         Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', f'{DRIVERS} route_watch',
@@ -240,9 +247,10 @@ TOPICS = {
         Topic('goal_pose', 'geometry_msgs/PoseStamped', 'STEP', DRIVERS, '',
               'goals for a planner, with `drive: goal_pose`'),
         Topic('battery', 'sensor_msgs/BatteryState', 'STEP', 'diff_drive_sim', _EXPLORERS,
-              'the charge, heard with `battery_low`'),
+              'the charge; the explorer reads it if `battery_low` is set'),
         Topic('bump', 'std_msgs/Bool', 'LATCHED', 'diff_drive_sim', DRIVERS,
-              'whether the robot is in contact; need not be latched; another type by `bump_type`'),
+              'whether the robot is in contact; the publisher may be volatile; `bump_type` sets '
+              'another type'),
         Topic('scan', 'sensor_msgs/LaserScan', 'STEP', 'diff_drive_sim', DRIVERS,
               'the obstacles around the robot; the drivers read it with `use_scan`'),
         Topic('map', 'nav_msgs/OccupancyGrid', 'LATCHED', 'diff_drive_sim',
@@ -253,9 +261,9 @@ TOPICS = {
     ),
     'Simulation': (
         Topic('true_setting', 'std_msgs/Int64', 'LATCHED', 'cmp_sim diff_drive_sim', 'dashboard',
-              'which setting is in force'),
+              'the number of the current setting'),
         Topic('exploration_steps', 'std_msgs/Int64', 'LATCHED', 'cmp_sim', 'dashboard',
-              'steps so far at which the published policies were not good enough'),
+              'steps so far during which the published policies were not good enough'),
         Topic('true_pose', 'geometry_msgs/PoseStamped', 'STEP', 'diff_drive_sim', '',
               'the true pose in `map`'),
         Topic('doors', 'std_msgs/String', 'LATCHED', 'diff_drive_sim', '',
@@ -272,7 +280,7 @@ SERVICES = (
     Service('explore', 'std_srvs/SetBool', _EXPLORERS, f'dashboard {ROBOT_SIDES}',
             'false pauses after the current step, true goes on; nothing is lost'),
     Service('recover', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
-            'leads out of the phase `fault` once the robot is well again'),
+            'leads out of the phase `fault` when the robot works again'),
     Service('save', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'returns once everything learnt is on the disk'),
     Service('load', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
@@ -282,16 +290,16 @@ SERVICES = (
             'while paused: [removes](howto/restart.md#remove-the-steps-of-one-source) the '
             'data of one `source`, optionally `since` a step or a time, both strings'),
     Service('look', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
-            'tries all closed ways at once, whatever the time of the next try is'),
+            'tries all closed ways now, without waiting for the time of the next try'),
     Service('return_home', 'std_srvs/Trigger', ROBOT_SIDES, 'explorer navigator dashboard',
             'RESET, for `reset_mode: service` and for people'),
     Service('stop', 'std_srvs/SetBool', ROBOT_SIDES, 'dashboard',
             'true brings the robot to rest until false frees it; the step under way does not '
             'count'),
     Service('change', 'std_srvs/Trigger', 'cmp_sim diff_drive_sim', 'dashboard',
-            'puts the next setting in force, and says what it closes and opens'),
+            'switches to the next setting, and names the ways that this closes and opens'),
     Service('cancel', 'std_srvs/Trigger', 'navigator', 'dashboard',
-            'gives up all goals after the current step'),
+            'cancels all goals after the current step'),
     Service('dock', 'std_srvs/Trigger', '', DRIVERS,
             'of the platform, with `reset: service`: answers once the robot is at home'),
 )
@@ -322,17 +330,17 @@ DIAGNOSTICS = {
     'failures': 'while checking: the strongest evidence against a policy, or with `hoeffding` '
                 'the check-runs that went wrong',
     'failure_threshold': 'while checking: the evidence that is enough',
-    'last_change': 'the last decision of the algorithm and the step of it',
+    'last_change': 'the last decision of the algorithm, and the step at which it was made',
     'changes_noticed': 'changes noticed so far',
-    'changes_relearnt': 'those after which nothing more has to be revised',
+    'changes_relearnt': 'changes so far that are relearnt: nothing more has to be revised',
     'quarantined': 'robots and nodes that [contradict the '
                    'others](howto/several_robots.md#sources-that-contradict), and do not count',
     'steps_per_second': 'since the last message',
     'robot_timeouts': 'commands sent again because no answer came in time',
     'requests_dropped': 'refused calls and messages on `requests`: more than 5 a second came by '
                         'the same service or topic',
-    'unanswered': 's for which a robot has owed an answer, once that is twice as long as '
-                  'usual, and at least 2; else 0',
+    'unanswered': 's since the command that a robot has not answered, if this is longer than 2 s '
+                  'and than twice the usual time; otherwise 0',
     'checkpoint': '`ok`, `off`, why not everything can be written to `checkpoint_dir`, or the '
                   'refused files in it',
 }

@@ -142,9 +142,9 @@ def improve(arguments: Sequence[str], program: str) -> int:
     """Ask for policies that are nearly the best, and print the answer; 0 if all can be."""
     words, ros_arguments = split(arguments)
     made = parser(program, 'Let the explorer improve the policies to known states until each is '
-                  'proven to be within 10% of the best, or within improve_within. Two of three '
-                  'steps serve this. Publishes on the topic improve; mnm_ros events shows the '
-                  'end.')
+                  'proven to be within 10% of the best, or within improve_within. The explorer '
+                  'uses two of three steps for this. Publishes on the topic improve; mnm_ros '
+                  'events shows the end.')
     add_timeout(made)
     made.add_argument('states', metavar='STATE', nargs='*',
                       help='a known state, by its id or its name from the robot side; without '

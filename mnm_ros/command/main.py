@@ -24,8 +24,8 @@ EPILOG = """\
 commands:
 {commands}
 
-mnm_ros COMMAND --help says more about each. Arguments for ROS come last, after --ros-args. Nodes
-are found in the ROS domain that the variable ROS_DOMAIN_ID names; without it, in domain 0.
+mnm_ros COMMAND --help says more about each. Arguments for ROS come last, after --ros-args. The
+command finds nodes in the ROS domain of the variable ROS_DOMAIN_ID (default 0).
 """
 
 NO_ROS = """\

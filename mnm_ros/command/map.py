@@ -101,7 +101,7 @@ def _parser(program: str) -> Parser:
     add('--graph', type=_path, metavar='FILE',
         help='check and draw an existing place graph on its map, with the options with which the '
         'graph was made')
-    add('--overwrite', action='store_true', help='replace files that are there')
+    add('--overwrite', action='store_true', help='replace existing files')
     add('--home', nargs='+', type=float, metavar=('X', 'Y'),
         help='the place where RESET leads, and its heading in degrees (default: the place with '
         'most room, heading 0)')
@@ -117,11 +117,12 @@ def _parser(program: str) -> Parser:
     add('--yaw', type=_angle, metavar='DEG',
         help='rotation of the grid (with --cells; default: 0, or parallel to most walls)')
     add('--specks', nargs=2, type=_least_zero, metavar=('M2', 'M2'),
-        help='small specks count as free, and each is listed: the most area of an unknown and '
-        'of an occupied speck (with --cells; default '
+        help='largest area of an unknown and of an occupied speck that count as free; the command '
+        'lists these specks (with --cells; default '
         f'{defaults.specks[0]:g} {defaults.specks[1]:g})')
     add('--door-width', type=_positive, default=defaults.door_width, metavar='M',
-        help='most width of an opening between rooms that is a door (default %(default)s)')
+        help='largest width of an opening between rooms that counts as a door (default '
+             '%(default)s)')
     add('--room', nargs=3, action='append', default=[], metavar=('NAME', 'X', 'Y'),
         help='name of the room at a point; repeatable')
     add('--door', nargs=5, action='append', default=[], metavar=('NAME', 'X', 'Y', 'X2', 'Y2'),
@@ -130,9 +131,9 @@ def _parser(program: str) -> Parser:
         help='a polygon of three corners or more; repeatable')
     add('--mask', type=_path, metavar='FILE', help='a keep-out filter mask of nav2 (.yaml)')
     add('--write-mask', type=_path, metavar='FILE',
-        help='write the keep-outs as such a mask, with a pgm beside it')
+        help='write the keep-outs as such a mask, and its picture (.pgm)')
     add('--page', action='store_true',
-        help='then serve a page on which the place graph or the plan is edited and saved')
+        help='afterwards, serve a page on which you edit and save the place graph or the plan')
     add('--port', type=int, metavar='N',
         help='port of the page; 0 for any that is free (default 8080)')
     add_language(made, 'a page that asks for none in its address, as with ?language=de')

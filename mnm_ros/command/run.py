@@ -18,7 +18,8 @@ from mnm_ros.core.plug_ins import installed, load
 _FOLDER = Path(__file__).parents[1] / 'nodes'
 _DESCRIPTION = ('Run a node of the package until Ctrl-C, or several of them in one process, which '
                 'is quicker. `--help` after the name of a node describes the node and prints its '
-                'parameters. With several nodes, -p NODE:NAME:=VALUE is for one of them.')
+                'parameters. With several nodes, -p NODE:NAME:=VALUE sets a parameter of one '
+                'node.')
 TOGETHER = {
     'diff_drive_sim': 'DiffDriveSim', 'cmp_sim': 'CmpSim', 'gym_side': 'GymSide',
     'grid_driver': 'GridDriver', 'route_driver': 'RouteDriver', 'route_watch': 'RouteWatch',

@@ -118,7 +118,7 @@ def add_source(made: argparse.ArgumentParser) -> None:
         'explorer)')
     made.add_argument(
         '--base', default='', metavar='MODULE:FACTORY',
-        help='base algorithm of another package that may be imported because the file names it')
+        help='base algorithm of another package; allow its import if the file names it')
     add_timeout(made)
 
 

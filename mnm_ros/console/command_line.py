@@ -33,8 +33,8 @@ EPILOG = """\
 Without --once and --changes, the command runs until Ctrl-C. With --robots, each simulated robot
 is alone in a copy of the world. With --robot, the command simulates nothing: the explorer commands
 the robot whose robot side runs, or with --robots several robots. The explorer takes its parameters
-from --params-file, then from the options and -p; the options have the defaults of the explorer
-then. Arguments for ROS come after --ros-args; all nodes get these arguments.
+from --params-file, then from the options and -p. With --robot, the options have the defaults of
+the explorer. Arguments for ROS come after --ros-args; all nodes get these arguments.
 
 exit status:
   0    the run reached its end and the hypothesis is right (not checked with --robot); or a run
@@ -210,10 +210,12 @@ def _parser(program: str) -> argparse.ArgumentParser:
     add_language(made, 'the picture, the page and the topics')
     until = made.add_mutually_exclusive_group()
     until.add_argument(
-        '--once', action='store_true', help='end after the first hypothesis, with a verdict')
+        '--once', action='store_true', help='end after the first hypothesis, and compare it with '
+                                            'the simulated world')
     until.add_argument(
         '--changes', type=partial(whole, 1), metavar='N',
-        help='end after N changes have been noticed and relearnt, with a verdict')
+        help='end after N changes have been noticed and relearnt, and compare the hypothesis with '
+             'the simulated world')
     made.add_argument(
         '--seed', type=partial(whole, 0), metavar='N',
         help=f'seed of every random choice (default: {DEFAULTS["seed"]})')

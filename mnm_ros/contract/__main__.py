@@ -71,9 +71,9 @@ def main(arguments: Sequence[str] | None = None,
     add('--actions', type=int, required=True, help='number of actions, without RESET')
     add('--namespace', default='/', help='namespace of the robot side (default %(default)s)')
     add('--step-timeout', type=float, default=5.0, metavar='S',
-        help='within which every command has to be answered (default %(default)s)')
+        help='time within which the robot side has to answer every command (default %(default)s)')
     add('--quiet', type=float, default=0.5, metavar='S',
-        help='to listen for what must not come (default %(default)s)')
+        help='time to wait for messages that must not come (default %(default)s)')
     words = list(sys.argv[1:] if arguments is None else arguments)
     # What is for ROS is read from the command line when a node is made.
     at = words.index('--ros-args') if '--ros-args' in words else len(words)

@@ -79,19 +79,21 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   minimum=0, runtime=True),
     ParameterSpec('republish_period', 60.0, 's, from one publication of all latched topics to the '
                   'next; 0 for never', minimum=0, runtime=True),
-    ParameterSpec('policies_up_to', 1000, 'most known states for which the topic policies has all '
-                  'policies; with a row for each step, most bytes',
+    ParameterSpec('policies_up_to', 1000, 'largest number of known states for which the topic '
+                  'policies has all policies; if a policy has several rows, the message has the '
+                  'same size limit',
                   minimum=0),
     ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
                   minimum=0, runtime=True),
-    ParameterSpec('max_states', 10_000, 'most different states met: with more, exploration '
-                  'pauses. Raise this and call the service explore to go on; 0 for no limit',
+    ParameterSpec('max_states', 10_000, 'largest number of different states met: with more, '
+                  'exploration pauses. Raise this number and call the service explore to go on; 0 '
+                  'for no limit',
                   minimum=0, runtime=True),
     ParameterSpec('max_duration', 0.0, 's since the first activation after which exploration is '
                   'done; 0 for no limit', minimum=0, runtime=True),
-    ParameterSpec('first_look', 1800.0, 's from the closing of a way to the next try, a step '
-                  'counting as 3 s or more; each failed try doubles the time to the next one. 0: '
-                  'closed ways are tried like any other',
+    ParameterSpec('first_look', 1800.0, 's from the closing of a way to the next try; one step '
+                  'counts as at least 3 s. Each failed try doubles the time to the next try. 0: '
+                  'closed ways are tried like other ways',
                   minimum=0, runtime=True),
     ParameterSpec('battery_low', 0.0, '% on the topic battery below which the robot goes home and '
                   'rests; 0 for off', minimum=0, maximum=100, runtime=True),
@@ -103,13 +105,13 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('explore_between', '', 'hours in which to explore, in local time, such as '
                   "22:00-06:00; otherwise the robot rests at home; '' for always", hours=True,
                   runtime=True),
-    ParameterSpec('explore', 'always', 'effect of goals on exploration: none (always), on its '
-                  'order (shared), or on its order and its hours (idle)',
+    ParameterSpec('explore', 'always', 'effect of goals on exploration: none (always), states of '
+                  'goals come first (shared), or also no exploration shortly after a goal (idle)',
                   choices=('idle', 'shared', 'always'), runtime=True),
     ParameterSpec('idle_after', 60.0, 's at home without a goal before exploration, with explore: '
                   'idle', minimum=0, runtime=True),
-    ParameterSpec('improve_within', 0.1, 'share of steps that an improved policy may take more '
-                  'than the best', minimum=0.001, maximum=1, runtime=True),
+    ParameterSpec('improve_within', 0.1, 'share of additional steps that an improved policy may '
+                  'take, compared with the best policy', minimum=0.001, maximum=1, runtime=True),
     STOP_DIR,
     ParameterSpec('checkpoint_dir', '', 'folder of the checkpoints, from which a restart goes on; '
                   "'' for no checkpoints", read_only=True),
@@ -121,8 +123,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   "instead of the declaration of robot sides; '' for none", read_only=True),
     ParameterSpec('ignore_declared', False, 'ignore the declaration of robot sides, and command '
                   'forbidden actions, too'),
-    ParameterSpec('audit', AUDIT, 'share of steps that test declared pairs which no other step '
-                  'would test; 0 for none', minimum=0, maximum=0.5),
+    ParameterSpec('audit', AUDIT, 'share of steps that test declared pairs, if no other step '
+                  'tests these pairs; 0 for none', minimum=0, maximum=0.5),
     RECORD,
     *(spec_of(option) for option in OPTIONS if option.parameter),
     ParameterSpec('overrides', '', f'other options of the preset {" or ".join(VARIED)}: '
@@ -155,8 +157,9 @@ CMP_SIM: tuple[ParameterSpec, ...] = (
 
 
 ROBOT_SIDE = (
-    ParameterSpec('commander_timeout', 10.0, 's without a command of the node that commands the '
-                  'robot, after which another node may; 0: any node may at any time', minimum=0,
+    ParameterSpec('commander_timeout', 10.0, 's without a command of the commanding node, after '
+                  'which another node may command the robot; 0: any node may command the robot at '
+                  'any time', minimum=0,
                   maximum=3600, runtime=True),
 )
 """The parameters of every robot side, also of one that is no part of this package."""
@@ -176,8 +179,8 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   'ignore_declared'),
     ParameterSpec('pause_timeout', 30.0, 's, longest wait for the explorer to begin a goal',
                   minimum=0.1, runtime=True),
-    ParameterSpec('max_steps', 1000, 'most steps from home to a goal, then the goal has failed; 0 '
-                  'for no limit', minimum=0, runtime=True),
+    ParameterSpec('max_steps', 1000, 'largest number of steps from home to a goal; with more '
+                  'steps the goal has failed; 0 for no limit', minimum=0, runtime=True),
     ParameterSpec('direct', True, 'a goal may begin at the place of the robot, without a RESET',
                   runtime=True),
     ParameterSpec('goals_at_rest', True, 'accept goals while the robot rests',
@@ -188,8 +191,8 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   'for no stay', minimum=0.0, maximum=1e6, runtime=True),
     ParameterSpec('base_frame', 'base_link', 'frame of the robot in the feedback for clients of '
                   'nav2'),
-    ParameterSpec('pose_tolerance', 0.5, 'm, most from the pose of a nav2 goal to a known '
-                  'place; 0: no action for nav2', minimum=0.0,
+    ParameterSpec('pose_tolerance', 0.5, 'm, largest distance between the pose of a nav2 goal and '
+                  'a known place; 0: no action for nav2', minimum=0.0,
                   runtime=True),
 )
 
@@ -227,14 +230,14 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   "and home; '' for none"),
     ParameterSpec('use_map', False, 'drive only on free cells, and on ways without a wall, of the '
                   'OccupancyGrid on map'),
-    ParameterSpec('robot_radius', 0.0, 'm, free distance to walls that cells or places, and the '
-                  'ways between them, need on the map', minimum=0, maximum=100),
-    ParameterSpec('use_scan', False, 'end a leg at an obstacle in the LaserScan on scan, and '
-                  'drive nothing without a scan; needs robot_radius'),
+    ParameterSpec('robot_radius', 0.0, 'm, free distance to walls on the map; cells, places and '
+                  'the ways between them need this distance', minimum=0, maximum=100),
+    ParameterSpec('use_scan', False, 'end a leg at an obstacle in the LaserScan on scan, and do '
+                  'not drive without a scan; needs robot_radius'),
     ParameterSpec('scan_margin', 0.05, 'm, distance of the robot to obstacles in the scan',
                   minimum=0, maximum=100),
     _coordinate('scan_x', 0.0, 'm, position of the scanner on the robot, to the front; with '
-                'pose_source tf2 its frame says that'),
+                'pose_source tf2, the driver takes the position from tf'),
     _coordinate('scan_y', 0.0, 'm, position of the scanner on the robot, to the left'),
     ParameterSpec('scan_yaw', 0.0, 'rad, direction of the scanner on the robot', minimum=-math.pi,
                   maximum=math.pi),
@@ -250,11 +253,11 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('columns', 11, 'cells along x', minimum=1, maximum=10_000),
     ParameterSpec('rows', 11, 'cells along y', minimum=1, maximum=10_000),
     ParameterSpec('with_heading', False, 'a state is a cell and one of four headings'),
-    ParameterSpec('hysteresis', 0.1, 'fraction of a cell, or zone, by which a pose has to cross '
-                  'the border to count', minimum=0, maximum=0.4),
-    ParameterSpec('decided_at', 0.1, 'depth within a cell, or zone, at which a move or a way home '
-                  'has arrived, as a fraction of its width. The robot answers there and rolls on '
-                  'to the centre; 0.5: it answers at rest; with cmd_vel', minimum=0,
+    ParameterSpec('hysteresis', 0.1, 'fraction of a cell, or zone: a pose counts as in another '
+                  'one if it has crossed the border by this fraction', minimum=0, maximum=0.4),
+    ParameterSpec('decided_at', 0.1, 'depth within a cell, or zone, as a fraction of its width; '
+                  'with cmd_vel. At this depth the robot has arrived: it answers, and drives on '
+                  'to the centre. 0.5: the robot answers when it has stopped', minimum=0,
                   maximum=0.5),
     ParameterSpec('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of '
                   'the platform', choices=('drive', 'service')),
@@ -265,15 +268,16 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _coordinate('home_y', 0.0, 'm, y of the home pose'),
     ParameterSpec('home_yaw', 0.0, 'rad, heading of the home pose', minimum=-math.pi,
                   maximum=math.pi),
-    ParameterSpec('home_retries', 3, 'failed legs after which a way home has failed',
+    ParameterSpec('home_retries', 3, 'number of failed legs after which the way home has failed',
                   minimum=0, maximum=1000),
-    _time('home_timeout', 300.0, 's, most for a way home with all retries, for a call of dock, '
-          'and for a goal to dock'),
-    _time('move_timeout', 20.0, 's, most for a move to a neighbouring cell; for an edge, twice '
-          'its time at max_speed is added'),
+    _time('home_timeout', 300.0, 's, longest time of a way home with all retries, of a call of '
+          'dock, and of a goal to dock'),
+    _time('move_timeout', 20.0, 's, longest time of a move to a neighbouring cell; for an edge, '
+          'the driver adds twice its time at max_speed'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
-    ParameterSpec('max_detour', 2.0, 'most length of a way of the planner, as a multiple of the '
-                  'straight way, or of the width of a cell, or zone, if that is longer', minimum=1,
+    ParameterSpec('max_detour', 2.0, 'longest way of the planner, as a multiple of the straight '
+                  'way. If a cell, or zone, is wider than the straight way is long: as a multiple '
+                  'of this width', minimum=1,
                   maximum=1000),
     ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot stops; '
                   '0 for never', minimum=0, maximum=_LONG),
@@ -285,9 +289,10 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),
     _rate('turn_acceleration', 2.0, 1e6, 'rad/s^2, highest turning acceleration'),
     ParameterSpec('latency', 0.0, 's until the base follows a velocity, with cmd_vel; the driver '
-                  'predicts the pose of the robot by it', minimum=0, maximum=1),
-    _length('tolerance', 0.05, 'm, most distance to a target that is reached'),
-    ParameterSpec('heading_tolerance', 0.1, 'rad, most deviation from a heading that is reached',
+                  'uses this time to predict the pose of the robot', minimum=0, maximum=1),
+    _length('tolerance', 0.05, 'm, largest distance at which a target counts as reached'),
+    ParameterSpec('heading_tolerance', 0.1, 'rad, largest deviation at which a heading counts as '
+                  'reached',
                   minimum=0.001, maximum=math.pi),
 )
 
@@ -298,7 +303,8 @@ ROUTE_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('graph', '', 'path of a route graph: GeoJSON of nav2, building or navigation '
                   'graph of Open-RMF, tmap2 of LCAS'),
     ParameterSpec('home_place', '', "name or number of the place that RESET leads to; '' for a "
-                  'charger, else the place with the fewest edges to the farthest other place'),
+                  'charger; without a charger, the place with the fewest edges to the farthest '
+                  'other place'),
     *(spec for spec in GRID_DRIVER if spec.name not in _OF_GRIDS),
 )
 
@@ -314,8 +320,8 @@ DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('map', '', 'path of the YAML file of the map of nav2 that belongs to graph; '
                   "'' for an open floor"),
     ParameterSpec('seed', 0, 'seed of slip and noise', minimum=0),
-    ParameterSpec('real_time_factor', 1.0, 'simulated seconds per second; 0 for as fast as '
-                  'commands come', minimum=0, maximum=1000),
+    ParameterSpec('real_time_factor', 1.0, 'simulated seconds per second; 0: as fast as the '
+                  'commands arrive', minimum=0, maximum=1000),
     ParameterSpec('publish_clock', True, 'publish the simulated time on /clock'),
     ParameterSpec('stamped', False, 'cmd_vel is a TwistStamped'),
     ParameterSpec('broadcast', 'map', 'transforms on tf: map (from map_frame to odom_frame to '
@@ -340,7 +346,8 @@ DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('battery_charge', 1.0, '% that is charged per s of simulated time while the '
                   'robot stands at home', minimum=0, maximum=100),
     ParameterSpec('physics', False, 'wheels, friction and contacts by MuJoCo, the extra physics'),
-    ParameterSpec('latency', 0.0, 's of simulated time until a command is followed', minimum=0,
+    ParameterSpec('latency', 0.0, 's of simulated time until the robot follows a command',
+                  minimum=0,
                   maximum=60),
     ParameterSpec('slip', 0.0, 'probability that a wheel slips in a tick', minimum=0, maximum=1),
     ParameterSpec('odom_noise', 0.0, 'relative standard deviation of the measured turn of a '
@@ -364,12 +371,12 @@ GYM_SIDE = _fixed(
                   'module:id imports the module first'),
     ParameterSpec('options', '{}', 'JSON object of further arguments of gymnasium.make'),
     ParameterSpec('seed', 0, 'seed of the dynamics and of the start state', minimum=0),
-    ParameterSpec('one_home', True, 'every RESET leads to the first state; false: to a state that '
-                  'the environment draws'),
+    ParameterSpec('one_home', True, 'every RESET leads to the first state; false: to a random '
+                  'state of the environment'),
     ParameterSpec('declare_successors', False, 'declare the successors of each action with their '
                   'probabilities, by the table P of the environment'),
-    ParameterSpec('discretize', '', 'module:function that makes states of observations; '
-                  "'' if they are states"),
+    ParameterSpec('discretize', '', "module:function that makes states of observations; '' if "
+                  'observations are states'),
 )
 
 PREFLIGHT: tuple[ParameterSpec, ...] = (
@@ -389,8 +396,8 @@ DASHBOARD = _fixed(
     ParameterSpec('log', '', 'path of a transition log, or a checkpoint, that the page shows '
                   "instead of a running exploration; '' for none"),
     ParameterSpec('read_only', False, 'show everything, command nothing'),
-    replace(LANGUAGE, description='language of a page that asks for none in its address, as with '
-            '?language=de'),
+    replace(LANGUAGE, description='language of the page, unless its address names a language, '
+            'such as ?language=de'),
 )
 
 NODES: Mapping[str, tuple[ParameterSpec, ...]] = {

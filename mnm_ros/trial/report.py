@@ -221,7 +221,7 @@ def main(arguments: Sequence[str] | None = None,
                         help='file of the report, for one path that is no folder (default: '
                         'beside the path, with .html)')
     parser.add_argument('--base', default='', metavar='MODULE:FACTORY', help='base algorithm of '
-                        'another package that may be imported because a log names it')
+                        'another package; allow its import if a log names it')
     given = parser.parse_args(arguments)
     try:
         if given.base:

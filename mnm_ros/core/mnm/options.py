@@ -58,13 +58,15 @@ class Settings:
     detector: str = option(
         'test by which the watch checks delete a policy', onboard='betting', paper='betting')
     budget: str = option(
-        "deltas of the streams: weights that sum up to delta, or the round's for each",
+        'deltas of the streams: parts that sum up to delta (summed), or the whole delta of the '
+        'round for each stream (printed)',
         choices=('summed', 'printed'), onboard='summed', paper='printed')
     stream_data: str = option(
         'steps that a stream learns from: its own, or those of all streams since its start',
         choices=('own', 'shared'), onboard='shared', paper='own')
     streams: str = option(
-        'when streams start: at 1000 quanta and whenever they have doubled, or by stream_exponent',
+        'when streams start: at 1000, 2000, 4000 quanta and so on (doubling), or by '
+        'stream_exponent (printed)',
         choices=('doubling', 'printed'), onboard='doubling', paper='printed')
     stream_exponent: float = option(
         'stream p of printed streams starts at quantum (p-1)^exponent + 1, > 1',
