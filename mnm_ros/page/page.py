@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from mnm_ros.language import moment, phrase, phrase_or, section
+from mnm_ros.language import moment, phrase, section
 from mnm_ros.page.control_panel import ControlPanel
 from mnm_ros.page.looking_back import PastView
 from mnm_ros.page.page_parts import (
@@ -29,7 +29,13 @@ from mnm_ros.view.web import figures
 from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import events_table, machine, robots_table, stopped
-from mnm_ros.view.web.situation import as_sentence, consequences, doing, in_terms
+from mnm_ros.view.web.situation import (
+    as_sentence,
+    consequences,
+    doing,
+    in_terms,
+    phase_words,
+)
 from nicegui import ui
 
 _PERIOD = 0.5       # s, between two checks for news
@@ -198,10 +204,10 @@ class Page:
         self._shown.once('absent', bool(absence), self._presence.set_visibility)
         self._shown.once('kind', 'past' if self._then else '' if silence is None else 'stale',
                    lambda kind: self._page.classes(kind, remove='past stale'))
-        phase = 'silent' if silence is not None else heard.activity.within(heard.phase)
+        phase = phase_words(heard, self._language) if silence is None else phrase(
+            'phases.silent', self._language)
         self._shown.say('phase', ', '.join(filter(None, (
-            phrase_or(f'phases.{phase}', self._language, phase) or self._word('no_explorer'),
-            stopped(heard, self._language)))))
+            phase or self._word('no_explorer'), stopped(heard, self._language)))))
 
     def _show_slider(self) -> None:
         moments = self._shared.looking_back.past.moments

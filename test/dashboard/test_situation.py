@@ -22,7 +22,7 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.language import moment
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.telemetry import Telemetry
-from mnm_ros.view.web.situation import consequences, doing
+from mnm_ros.view.web.situation import consequences, doing, phase_words
 import pytest
 
 FLAT = RobotDescription(
@@ -59,6 +59,21 @@ def test_it_is_said_in_plain_words() -> None:
     assert doing(Telemetry(status='own words')) == 'Own words'
     assert doing(Telemetry()) == 'Nothing has been heard yet.'
     assert doing(replace(heard, stopped=frozenset(('',)))) == 'Stopped. Press Go on.'
+
+
+def test_an_activity_of_before_the_phase_is_not_shown() -> None:
+    """The explorer publishes its activity once a second, and a new phase at once."""
+    sampling, goal = SamplingStates(2, 3), Because('paused', GoalUnderWay(6))
+    heard = Telemetry(phase='paused', description=FLAT, activity=Activity(
+        said=sampling, home=0, current=0))
+    assert doing(heard) == 'Paused'
+    heard = replace(heard, phase='checking/rediscovery')
+    assert doing(heard) == 'Trying out 2 places: 3 moves to go'
+    heard = replace(heard, activity=replace(heard.activity, said=goal))
+    assert doing(heard) == 'Checking' and phase_words(heard) == 'checking'
+    heard = replace(heard, phase='paused')
+    assert doing(heard) == 'Paused: the robot is on the way to the goal balcony'
+    assert phase_words(heard) == 'paused for a goal'
 
 
 def test_a_pause_says_from_where_and_when() -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import reduce
 
 from mnm_ros.core.knowledge.knowledge import StateKind
-from mnm_ros.core.progress.said import Because, GoalUnderWay, StaysAtGoal
-from mnm_ros.language import ENGLISH, phrase
+from mnm_ros.core.progress.said import Because, GoalUnderWay, Idle, StaysAtGoal
+from mnm_ros.language import ENGLISH, phrase, phrase_or
 from mnm_ros.view.event_words import closed_way, out_of_reach, pause_after, paused
 from mnm_ros.view.sentences import place, sentence
 from mnm_ros.view.telemetry import Telemetry
@@ -35,6 +35,8 @@ def doing(heard: Telemetry, here: str = '', language: str = ENGLISH) -> str:
     """
     if heard.all_stopped:
         return phrase('doing.stopped', language)
+    if _behind(heard):
+        return as_sentence(phase_words(heard, language))
     at_home, why = _at_home(heard, language), heard.activity.said
     if at_home and isinstance(why, Because):
         why = why.said    # that the exploration is paused is in the head of the page
@@ -44,11 +46,27 @@ def doing(heard: Telemetry, here: str = '', language: str = ENGLISH) -> str:
     return f'{at_home}{as_sentence(said)}' if said else phrase('doing.nothing', language)
 
 
+def phase_words(heard: Telemetry, language: str = ENGLISH) -> str:
+    """Return the phase in plain words; empty if no phase is known."""
+    if paused_for_goal(heard):
+        return phrase('phases.for_goal', language)
+    phase = heard.activity.within(heard.phase)
+    return phrase_or(f'phases.{phase}', language, phase)
+
+
 def paused_for_goal(heard: Telemetry) -> bool:
     """Return whether a goal has the robot, in a pause that ends by itself."""
     said = heard.activity.said
     return heard.phase == 'paused' and isinstance(said, Because) and (
         isinstance(said.said, (GoalUnderWay, StaysAtGoal)))
+
+
+def _behind(heard: Telemetry) -> bool:
+    """Return whether the activity is still that of before the last pause, or of the pause."""
+    said, phase = heard.activity.said, heard.phase.partition('/')[0]
+    if isinstance(said, (Because, Idle)):
+        return phase in ('building', 'checking') and said.what == 'paused'
+    return phase == 'paused' and said is not None
 
 
 def in_terms(heard: Telemetry, language: str = ENGLISH) -> str:
