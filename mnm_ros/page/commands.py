@@ -27,8 +27,10 @@ _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
 _WHOLE = ('stop', 'resume', 'home')     # controls of which the last one pressed counts
 
 _WORDS = {name: (Phrase.of(f'outcomes.{name}_done'), Phrase.of(f'outcomes.{name}_goes_on'))
-          for name in ('stop', 'home', 'cancel')}
-"""How the page calls what has come of controls whose service speaks English alone."""
+          for name in ('stop', 'home', 'cancel')} | {
+              name: (Phrase.of(f'outcomes.{name}_done'),) * 2
+              for name in ('pause', 'resume', 'recover', 'look', 'save', 'load', 'change')}
+"""How the page calls what has come of a control; its node may speak another language."""
 
 _Errand = Iterator[CommandOutcome]
 
@@ -94,6 +96,8 @@ class Commands:
 
     def go(self, state: int, by: str = '') -> None:
         """Send the robot to a state; ``by`` is who has asked for that, for the record."""
+        self.latest = '', ''    # what came of another control is not of this goal
+        self.outcomes.pop('cancel', None)
         goal = self._navigator.go(state)
         self._requests.say('goal', by, goal=goal.id, state=state)
 

@@ -107,7 +107,10 @@ class ControlPanel:
                 way if goal is not None and goal.good is None else '']
         say('bar', bar_line(heard, time.monotonic(), *told, language=self._language))
         refused = self._refusal('go') or self._refusal('cancel')
-        say('go result', ' \u00b7 '.join(filter(None, (way, refused))))
+        cancelled = commands.outcomes.get('cancel')
+        in_vain = '' if cancelled is None or cancelled.good is not False else (
+            f'{phrase("controls.cancel", self._language)}: {self._came_of(cancelled, "")}')
+        say('go result', ' \u00b7 '.join(filter(None, (way, in_vain, refused))))
         choices = {state: heard.description.name(state) for state in heard.knowledge.goals}
         once('choices', choices, lambda choices: self._select.set_options(
             choices, value=self.chosen if self.chosen in choices else None))

@@ -15,6 +15,7 @@ import zlib
 from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import WaysClosed
 from mnm_ros.language import moment, phrase
 from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import MAX_STATES, UNDESCRIBED
@@ -72,7 +73,7 @@ class PastView(NamedTuple):
         return joined(
             moment(at.time, '%a %H:%M:%S', language) if at.time else '',
             phrase('event.step', language, step=at.step)) + (
-            f': {told(event, self.heard.description, language)}' if event else '')
+            f': {told(event, self.heard.description, language, plain=True)}' if event else '')
 
 
 class LookingBack:
@@ -112,7 +113,9 @@ class LookingBack:
         :param clock: in s since 1970; None for the time of what has happened, if that is known.
         """
         heard = self._source.heard
-        news = [event for event in heard.events if event not in self._kept[1]]
+        # That a way is closed is said each time when a try has failed, not only when it closed.
+        news = [event for event in heard.events if event not in self._kept[1]
+                and not isinstance(event.said, WaysClosed)]
         news.sort(key=lambda event: _WEIGHTS.get(event.kind, DECISION))
         self._kept = heard.steps, heard.events
         when = max((event.time for event in news), default=0.0) if clock is None else clock

@@ -128,6 +128,8 @@ def test_figures_to_be_seen_first() -> None:
         (1, Trust.DOUBTED), (5, Trust.CERTIFIED), (6, Trust.ASSUMED))}
     assert [remark for *_, remark in figures.tiles(replace(heard, trust=trust))[:2]] == [
         '1 doubted', '1 certified, 1 assumed']
+    unknown = replace(heard, known=(), trust={**trust, 1: trust[5]})    # said once
+    assert [remark for *_, remark in figures.tiles(unknown)[:2]] == ['2 certified', '1 assumed']
     mapped = replace(heard, trust={
         1: PolicyTrust(Trust.PROVEN, 2.5, 8.0, 7, 'of round 1', declared=3)})
     assert figures.tiles(mapped)[0] == ('known', '2', 'states with a policy, if the map is right')

@@ -9,6 +9,7 @@ from dataclasses import replace
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import WaysClosed
 from mnm_ros.messages import PolicySet
 from mnm_ros.page.looking_back import LookingBack
 from mnm_ros.page.page_subscriptions import SharedLayers
@@ -77,6 +78,17 @@ def test_an_event_is_shown_with_what_follows_from_it() -> None:
     assert told.kept == [(10, ''), (20, 'it moved')]
     then = told.back.then(told.back.past.moments[1], Places(), draw(told.heard, Places()))
     assert then.heard.known == (0, 1) and then.told('en').endswith(', step 20: it moved')
+
+
+def test_a_way_that_stays_closed_is_not_said_to_have_closed() -> None:
+    """The explorer publishes the closed ways again after each test move."""
+    told = PolicyTrust()
+    told.hear(10, seconds=5.0)
+    told.hear(20, Event(20, 'blocked', 'change'), Event(20, 'closed', said=WaysClosed(((1, 0),))))
+    told.go_by(5.0)
+    told.hear(30, Event(30, 'closed again', said=WaysClosed(((1, 0),))))
+    told.go_by(5.0)
+    assert told.kept == [(10, ''), (20, 'blocked'), (30, '')]
 
 
 def test_news_without_end_are_no_reason_to_keep_nothing() -> None:

@@ -240,6 +240,8 @@ def operated(tab: Tab, peer: Peer) -> None:
     tab.wait_for_text('.chip', 'checking')
     tab.click('.press-go')
     tab.wait_for_text('.controls-card', 'reached state 2 in')
+    tab.click('.press-cancel')
+    tab.wait_for_text('.controls-card', 'Cancel: \u2717 no goal is under way')
     # What has just been reached moves the controls, so that a click may miss.
     tab.wait_for(lambda: tab.click('.press-change') or any(
         sign in tab.text('.control:has(.press-change) .result') for sign in '\u2713\u2717'),

@@ -96,7 +96,7 @@ def test_stop_in_the_middle_of_a_move(peer: Peer, operated: Callable[..., Operat
     robot.arrive(5)
     page.wait_for('stop', 'stopped', True)
     page.commands.press('resume')
-    page.wait_for('resume', 'exploring', True)
+    page.wait_for('resume', 'the exploration continues', True)
     assert not robot._stopped and page.told == [True]
     assert page.commands.latest[0] == 'resume'
 
@@ -141,8 +141,19 @@ def test_all_robots_are_stopped_and_each_that_is_not_is_named(
     page.commands.press('stop')
     page.wait_for('stop', 'r1, r2: stopped; r3: not there', False)
     page.commands.press('resume')
-    page.wait_for('resume', 'exploring', True)
+    page.wait_for('resume', 'the exploration continues', True)
     assert not any(robot._stopped for robot in page.robots.values())
+
+
+def test_an_answer_is_in_the_language_of_the_page(
+        peer: Peer, operated: Callable[..., Operated]) -> None:
+    page = operated('')
+    page.commands.press('pause')
+    page.wait_for('pause', 'pauses after the current step', True)
+    assert text_in('de', page.commands.outcomes['pause'].text) == (
+        'h\u00e4lt nach dem laufenden Schritt an')
+    page.commands.go(3)
+    assert page.commands.latest == ('', '')    # the line of the bar has the goal alone
 
 
 def test_what_came_of_all() -> None:

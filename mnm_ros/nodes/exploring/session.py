@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 import math
 import time
 
@@ -212,8 +213,9 @@ class ExplorationSession:
         if closed:
             self._looks.look_now()
             self._guard.call(self._look_at_all)
-        return '; '.join(
-            closed_way(way, self._link.profile.names, self.language) for way in closed)
+        return '; '.join(    # the next try is now
+            closed_way(replace(way, next_try=None), self._link.profile.names, self.language)
+            for way in closed)
 
     def _look_at_all(self) -> None:
         self.exploration.look()    # the one loaded last, if the call had to wait

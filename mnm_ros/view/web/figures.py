@@ -62,7 +62,8 @@ def tiles(heard: Telemetry, language: str = ENGLISH) -> list[tuple[str, str, str
          certified(heard, language) or trusted(heard, language, Trust.DOUBTED)
          or joined(phrase('remarks.known', language), rests_on(heard, language))),
         ('candidates', str(heard.candidates or 0),
-         trusted(heard, language, Trust.CERTIFIED, Trust.ASSUMED)
+         trusted(heard, language, *(
+             () if certified(heard, language) else (Trust.CERTIFIED,)), Trust.ASSUMED)
          or phrase('remarks.candidates', language)),
         ('steps', whole(heard.steps, language), '; '.join(filter(None, (
             made_by and phrase('remarks.taken', language, made=made_by),
