@@ -151,6 +151,9 @@ class EditPage(Generic[_T]):
         """Do an edit, or show why not."""
         done = self._shared.draft.take(edit)
         self._result.set_text(text_in(self._language, self._shared.draft.said))
+        if not done:    # on a phone the reason may be out of sight
+            ui.run_javascript(
+                f'getHtmlElement({self._result.id}).scrollIntoView({{block: "nearest"}})')
         self._refresh()
         return done
 
@@ -188,7 +191,7 @@ class EditPage(Generic[_T]):
     def _say(self, head: str, wrong: Sequence[Finding]) -> None:
         """Show what is wrong."""
         self._findings.set_text('\n'.join([
-            head, *(text_in(self._language, _marked(each)) for each in wrong)]))
+            head, *(f'\u2022 {text_in(self._language, _marked(each))}' for each in wrong)]))
 
 
 def _marked(finding: Finding) -> Phrase:

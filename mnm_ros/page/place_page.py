@@ -50,7 +50,7 @@ def _moved(graph: PlaceGraph, number: Any, first: Any, last: Any) -> list[float]
 class PlacePage(EditPage[PlaceGraph]):
     """The page of a place graph in one browser."""
 
-    tools: ClassVar = ('place', 'add', 'join', 'erase')
+    tools: ClassVar = ('view', 'place', 'add', 'join', 'erase')
 
     def __init__(self, shared: Shared[PlaceGraph], rules: PlaceRules, language: str) -> None:
         self._rules = rules

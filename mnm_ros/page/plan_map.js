@@ -10,12 +10,13 @@ const LAYERS = ["pixels", "cells", "places", "things", "chosen", "wrong", "sketc
 // How many points a tool takes: dragged from the first to the second, or clicked one by one; and
 // what has to be near to the first one.
 const TOOLS = {
+  view: { drag: true },
   move: { drag: true }, home: { drag: true }, room: { points: 1 }, door: { points: 2 },
   keep_out: { points: Infinity },
   place: { drag: true, near: "place" }, add: { points: 1 }, join: { drag: true, near: "place" },
   erase: { points: 1, near: "edge" },
 };
-const REACH = 14;    // pixels of the screen, within which a place or an edge is near
+const REACH = 14;    // pixels of the screen, within which a place, an edge or a corner is near
 const STILL = 4;     // the same, of a click that is no drag
 
 export default {
@@ -28,7 +29,7 @@ export default {
       <button @click="fit" :aria-label="words.everything">&#x2922;</button>
     </div></div>`,
   mounted() {
-    this.tool = "move";
+    this.tool = "view";
     this.points = [];
     this.held = [];
     this.near = null;
@@ -69,10 +70,11 @@ export default {
     use(tool) {
       this.done(null);
       this.tool = tool;
+      this.look();
     },
     down(at) {
       const first = this.points[0];
-      const near = this.view[2] / 60;
+      const near = Math.max(this.view[2] / 60, REACH * this.pixel());
       if (first && this.points.length > 2 && Math.hypot(at[0] - first[0], at[1] - first[1]) < near)
         return this.done(this.points);
       const wanted = TOOLS[this.tool].near;
@@ -81,6 +83,7 @@ export default {
       if (this.tool === "place") this.hold(this.near);
       this.points.push(at);
       if (this.points.length === TOOLS[this.tool].points) this.done(this.points);
+      else this.sketch(at);    // a thumb makes no moves between two corners
     },
     done(points) {
       if (!points) this.drag(0, 0);
@@ -88,7 +91,7 @@ export default {
       this.points = [];
       this.groups.sketch.innerHTML = "";
       this.groups.cells.removeAttribute("transform");
-      if (!points) return;
+      if (!points || this.tool === "view") return;
       const [first, last] = [points[0], points.at(-1)];
       const still = Math.hypot(last[0] - first[0], last[1] - first[1]) < STILL * this.pixel();
       const tool = this.tool === "place" && still ? "choose" : this.tool;
@@ -129,11 +132,29 @@ export default {
     sketch(at) {
       if (!this.points.length) return;
       const all = [...this.points, at];
-      if (this.tool === "place") this.drag(at[0] - all[0][0], all[0][1] - at[1]);
+      if (this.tool === "view") this.pan(at[0] - all[0][0], all[0][1] - at[1]);
+      else if (this.tool === "place") this.drag(at[0] - all[0][0], all[0][1] - at[1]);
       else if (this.tool === "move")
         this.groups.cells.setAttribute("transform", `translate(${at[0] - all[0][0]} ${all[0][1] - at[1]})`);
       else
-        this.groups.sketch.innerHTML = `<polyline points="${all.map(([x, y]) => `${x},${-y}`).join(" ")}"/>`;
+        this.groups.sketch.innerHTML = `<polyline points="${all.map(([x, y]) => `${x},${-y}`).join(" ")}"/>` +
+          this.points.map(([x, y]) => `<circle cx="${x}" cy="${-y}" r="${REACH * this.pixel() / 2}"/>`).join("");
+    },
+    // All of the picture is seen already, unless it was zoomed; a thumb scrolls the page then.
+    pan(right, down) {
+      if (!this.zoomed()) return;
+      this.view[0] -= right;
+      this.view[1] -= down;
+      this.look();
+    },
+    zoomed() {
+      return this.view[2] !== this.box[2];
+    },
+    look() {
+      const style = this.$refs.svg.style;
+      this.$refs.svg.setAttribute("viewBox", this.view.join(" "));
+      style.cursor = this.tool === "view" ? "grab" : "";
+      style.touchAction = this.tool === "view" && !this.zoomed() ? "pan-x pan-y" : "";
     },
     // How many m a pixel of the screen is.
     pixel() {
@@ -146,13 +167,13 @@ export default {
     fit() {
       this.view = [...this.box];
       this.$refs.svg.style.aspectRatio = this.box[2] / this.box[3];
-      this.$refs.svg.setAttribute("viewBox", this.view.join(" "));
+      this.look();
     },
     zoom(factor, event) {
       const [x, y, width, height] = this.view;
       const [atX, up] = event ? this.point(event) : [x + width / 2, -y - height / 2];
       this.view = [atX - (atX - x) * factor, -up - (-up - y) * factor, width * factor, height * factor];
-      this.$refs.svg.setAttribute("viewBox", this.view.join(" "));
+      this.look();
     },
   },
 };

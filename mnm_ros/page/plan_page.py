@@ -51,7 +51,7 @@ def _apart(first: Any, last: Any) -> list[float] | None:
 class PlanPage(EditPage[Plan]):
     """The page of a plan with cells in one browser."""
 
-    tools: ClassVar = ('move', 'home', 'room', 'door', 'keep_out')
+    tools: ClassVar = ('view', 'move', 'home', 'room', 'door', 'keep_out')
 
     def _controls(self) -> None:
         self._name = ui.input(self._word('name')).props('dense outlined').classes('name-input')
@@ -68,6 +68,7 @@ class PlanPage(EditPage[Plan]):
 
     def _cards(self) -> None:
         with card('things-card', self._word('things')):
+            ui.label(self._word('renames')).classes('result')
             self._things = box('things')
 
     def _drawn(self, drawn: object) -> None:

@@ -136,7 +136,7 @@ class Edit:
 
 def _found(value: object) -> object:
     """Return a value as a phrase has it, which writes numbers as the language does."""
-    if value is None:
+    if value is None or value == '':
         return Phrase.of('expected.nothing')
     return value if type(value) in (int, float) else shown(value)
 

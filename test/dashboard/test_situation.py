@@ -71,6 +71,7 @@ def test_an_activity_of_before_the_phase_is_not_shown() -> None:
     assert doing(heard) == 'Trying out 2 places: 3 moves to go'
     heard = replace(heard, activity=replace(heard.activity, said=goal))
     assert doing(heard) == 'Checking' and phase_words(heard) == 'checking'
+    assert doing(replace(heard, phase='waiting_for_robot')) == 'Waiting for the robot'
     heard = replace(heard, phase='paused')
     assert doing(heard) == 'Paused: the robot is on the way to the goal balcony'
     assert phase_words(heard) == 'paused for a goal'

@@ -180,6 +180,35 @@ def typed(tab: Tab, name: str, where: str = '.name-input') -> None:
     tab.wait_for(lambda: field.get_attribute('value') == name, 'the name')
 
 
+def moved_about(tab: Tab) -> None:
+    """Zoom in and drag the picture, which edits nothing."""
+    view = 'return document.querySelector(".plan-map svg").getAttribute("viewBox")'
+    whole = tab.driver.execute_script(view)
+    dragged(tab, (1.0, 0.0), (1.2, 0.0))
+    assert tab.driver.execute_script(view) == whole
+    tab.click('.zoom button')
+    zoomed = tab.driver.execute_script(view)
+    dragged(tab, (1.0, 0.0), (1.2, 0.0))
+    assert len({whole, zoomed, tab.driver.execute_script(view)}) == 3
+    tab.click('.zoom button:last-child')
+    assert tab.driver.execute_script(view) == whole and tab.text('.chip') == 'saved'
+
+
+def drawn_by_thumb(tab: Tab, corners: list[tuple[float, float]]) -> None:
+    """Draw a polygon on a phone: each corner is seen, and the first one is hit by a thumb."""
+    tab.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+        'width': 390, 'height': 844, 'deviceScaleFactor': 1, 'mobile': True})
+    tab.wait_for(lambda: tab.driver.execute_script(
+        'return document.querySelector(".plan-map svg").clientWidth') < 390, 'a small picture')
+    for count, (x, y) in enumerate(corners, 1):
+        drawn(tab, ('pointerdown', x, y))
+        assert tab.count('.layer-sketch circle') == count
+    reach = 10 / tab.driver.execute_script(    # of 14 pixels, in m
+        'return document.querySelector(".plan-map svg").getScreenCTM().a')
+    drawn(tab, ('pointerdown', corners[0][0] - reach, corners[0][1]))
+    tab.driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
+
+
 @pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
 def test_a_plan_is_edited_and_saved(served: Served, driver: Any) -> None:
     path = served.folder / 'flat.plan.yaml'
@@ -188,6 +217,8 @@ def test_a_plan_is_edited_and_saved(served: Served, driver: Any) -> None:
     tab = Tab(driver)
     tab.wait_for(lambda: tab.count('.plan-map .cell') == len(before.reached), 'the cells')
     tab.wait_for_text('.chip', 'saved')
+    moved_about(tab)
+    chosen(tab, 'move')
     dragged(tab, (1.0, 0.0), (1.1, 0.0))
     tab.wait_for_text('.chip', 'not saved')
     chosen(tab, 'home')
@@ -204,7 +235,7 @@ def test_a_plan_is_edited_and_saved(served: Served, driver: Any) -> None:
     chosen(tab, 'keep_out')
     typed(tab, 'stairs')
     corners = [(-0.8, 0.6), (-0.3, 0.6), (-0.3, 1.3), (-0.8, 1.3)]
-    drawn(tab, *(('pointerdown', x, y) for x, y in (*corners, corners[0])))
+    drawn_by_thumb(tab, corners)
     tab.wait_for_text('.things', 'stairs (keep-out)')
     assert path.read_text() and not load(path).keep_outs, 'nothing is written before'
     tab.click('.press-save')
@@ -246,6 +277,7 @@ def _edit_places(tab: Tab, path: Path, before: PlaceGraph) -> None:
     place = before.places[one]
     tab.wait_for(lambda: tab.count('.plan-map .place') == len(before.places) - 1, 'the places')
     tab.wait_for_text('.chip', 'saved')
+    chosen(tab, 'place')
     dragged(tab, (place.x, place.y), (9.0, 9.0))
     tab.wait_for_text('.controls-card .result', 'is not free')
     tab.wait_for(lambda: not tab.count('.plan-map .place[transform]'), 'the place where it was')

@@ -65,7 +65,8 @@ def _behind(heard: Telemetry) -> bool:
     """Return whether the activity is still that of before the last pause, or of the pause."""
     said, phase = heard.activity.said, heard.phase.partition('/')[0]
     if isinstance(said, (Because, Idle)):
-        return phase in ('building', 'checking') and said.what == 'paused'
+        return said.what == 'paused' and phase in (
+            'building', 'checking', 'waiting_for_robot')
     return phase == 'paused' and said is not None
 
 
