@@ -44,7 +44,7 @@ def withdraw(watch: PairWatch) -> None:
 
 EVENTS: Mapping[str, Callable[[PairWatch], None]] = {
     'it leads on': lambda watch: execute(watch, THERE),
-    'it leads on, three times more often than not': lambda watch: execute(watch, THERE, 3),
+    'it leads on, in three executions more than it failed': lambda watch: execute(watch, THERE, 3),
     'it stays, which happens by chance once in fifty times': lambda watch: execute(watch, HERE),
     'it stays, which happens by chance once in a million times': lambda watch: execute(
         watch, HERE, 4),

@@ -51,12 +51,15 @@ class Allowance:
     so that a program that asks again at once is not refused for ever.
 
     :param clock: returns the time in s.
+    :param work: returns the time in s that the thread has computed; by another clock, calls would
+        seem slow on a busy machine.
     :ivar refused: how many calls of each entry were refused so far.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic,
+                 work: Callable[[], float] = time.thread_time) -> None:
         self.refused: Counter[str] = Counter()
-        self._clock = clock
+        self._clock, self._work = clock, work
         self._calls: dict[str, _Bucket] = {}
         self._taken: dict[str, float] = {}    # when a call of each entry was taken last
         self._seconds = _Bucket(_BURST, SHARE, -_BURST)
@@ -92,12 +95,11 @@ class Allowance:
         def limited(said: _SaidT) -> _AnswerT:
             if not self.takes(entry, anyway(said), times):
                 return refuse(said)
-            begun = self._clock()
+            begun = self._work()
             try:
                 return take(said)
             finally:
-                now = self._clock()
-                self._seconds.take(now - begun, now)
+                self._seconds.take(self._work() - begun, self._clock())
         return limited
 
 
