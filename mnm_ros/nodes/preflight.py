@@ -50,7 +50,7 @@ class PreflightNode(Node):
         given = self._given = Parameters(self, NODES['preflight'])
         self._probe_run: ProbeRun | None = None    # None before the actions are known
         self._wrong = ''    # what the robot side says it is
-        self._nameless = (f'the robot side does not say on {_DESCRIPTION} which actions it has, '
+        self._nameless = (f'the robot side does not name its actions on {_DESCRIPTION}, '
                           "and the parameter 'actions' is not set")
         self._publisher = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
         self._states = self.create_subscription(

@@ -67,7 +67,7 @@ def test_one_policy_is_asked_for_where_all_are_too_many(
     status, out, _ = run(capsys)
     assert status == 0 and 'There are too many policies to tell all' in out
     assert '2          2.10' in out and out.endswith(
-        'met, but outside the radius by what is known so far: 4\n')
+        'met, but outside the radius by the transitions so far: 4\n')
     status, out, _ = run(capsys, '--to', '2')
     assert status == 0 and out.startswith('to 2: 2.10 expected steps of at most 8\n')
     assert out.count('east') == 2    # by the names that the explorer has, as no robot side told

@@ -169,7 +169,7 @@ def test_a_world_that_is_no_grid_is_a_list_of_states() -> None:
 
 def test_a_silent_explorer_is_told_from_one_that_works() -> None:
     assert 'nothing heard' not in '\n'.join(shown(FULL, silent=3.0))
-    assert 'nothing heard for 0:01:00' in '\n'.join(shown(FULL, silent=60.0))
+    assert 'no message for 0:01:00' in '\n'.join(shown(FULL, silent=60.0))
 
 
 def test_a_robot_that_was_stopped_is_not_taken_for_a_silent_one() -> None:

@@ -70,7 +70,7 @@ def test_a_door_has_its_name(before: dict, after: dict, said: str, hint: str) ->
      'r0c4 out of reach (now 5 steps away, L is 4)'),
     (WaysChange((), (5, 6, 9), away={9: 3.25}, radius=4.0),
      'r1c2 and r1c3 out of reach (no known way); '
-     'r0c4 out of reach (now 3.25 steps away, by no certified policy)'),
+     'r0c4 out of reach (now 3.25 steps away, but no policy is certified)'),
     (WaysChange(), 'all places are reached as before')])
 def test_what_has_come_of_a_change(ways: WaysChange, sentence: str) -> None:
     assert told(Event(9, 'relearnt', 'change', ways=ways), FLAT) == f'{sentence}; relearnt'
@@ -78,7 +78,7 @@ def test_what_has_come_of_a_change(ways: WaysChange, sentence: str) -> None:
 
 @pytest.mark.parametrize(('what', 'text', 'sentence'), [
     ('improve', 'state 6', 'improvement of policies requested, by mnm_ros improve: state 6'),
-    ('look', '', 'test moves at closed ways requested, by mnm_ros look'),
+    ('look', '', 'tries of closed ways requested, by mnm_ros look'),
     ('save', '', 'save requested at r1c2, by mnm_ros save')])
 def test_where_the_robot_is_is_not_read_as_what_it_is_about(
         what: str, text: str, sentence: str) -> None:

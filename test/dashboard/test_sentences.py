@@ -65,8 +65,8 @@ def test_a_value_of_a_newer_explorer_is_left_out_and_a_wrong_one_refused() -> No
      'home is r3c2, building the first hypothesis'),
     (said.TestingAttempts(7, 17, 17), 'testing the policy to 7: 17 of 17 attempts reached it',
      'testing the policy to door: 17 of 17 attempts reached it'),
-    (said.SamplingFor(8, 1), 'sampling on the way to 8, to certify its policy: 1 execution to go',
-     'sampling on the way to hall, to certify its policy: 1 execution to go'),
+    (said.SamplingFor(8, 1), 'sampling on the way to 8, to certify its policy: 1 more execution',
+     'sampling on the way to hall, to certify its policy: 1 more execution'),
     (said.StatesDeleted(1, (7, 8, 99)),
      'round 1: states 7, 8, 99 no longer reached by their policies, deleted',
      'round 1: states door, hall, state 99 no longer reached by their policies, deleted'),
@@ -128,8 +128,8 @@ def test_a_reason_in_the_words_of_a_robot_side_is_what_a_language_leaves() -> No
 
 @pytest.mark.parametrize(('value', 'expected'), [
     (said.Rediscovering(9, said.SamplingStates(6, 20)),
-     'searching for new or changed ways: trying out 6 places: 20 moves to go'),
-    (said.SamplingFor(8, 1), 'trying out the way to hall: 1 move to go'),
+     'searching for new or changed ways: trying out 6 places: 20 more moves'),
+    (said.SamplingFor(8, 1), 'trying out the way to hall: 1 more move'),
     (said.InStream(said.TestingAttempts(8, 3, 4), 2, 5),
      'testing the way to hall: 3 of 4 tries arrived'),
     (said.HypothesisFound(1, 11), '11 places known, now checking'),

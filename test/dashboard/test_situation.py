@@ -52,12 +52,12 @@ def test_the_rooms_out_of_reach_come_first(
 
 def test_it_is_said_in_plain_words() -> None:
     heard = Telemetry(description=FLAT, activity=Activity(
-        sentence='sampling 2 states: 3 executions to go', said=SamplingStates(2, 3)))
-    assert doing(heard) == 'Trying out 2 places: 3 moves to go'
+        sentence='sampling 2 states: 3 more executions', said=SamplingStates(2, 3)))
+    assert doing(heard) == 'Trying out 2 places: 3 more moves'
     checking = replace(heard, activity=Activity(said=CheckingAgainst(6, 0.3, 9.2)))
     assert doing(checking) == 'Checking that the way to balcony still works'
     assert doing(Telemetry(status='own words')) == 'Own words'
-    assert doing(Telemetry()) == 'Nothing has been heard yet.'
+    assert doing(Telemetry()) == 'No message has arrived yet.'
     assert doing(replace(heard, stopped=frozenset(('',)))) == 'Stopped. Press Go on.'
 
 

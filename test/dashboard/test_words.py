@@ -197,11 +197,11 @@ def test_what_is_known_of_a_state() -> None:
         'expected steps of its policy from home: 3.46, about 2 min, limit 8',
         'its policy is certified: seen']
     assert figures.about(slow, 9) == [
-        'certified: the robot reaches it as reliably as a known place; others are still sought',
+        'certified: reached as reliably as a known place; other places are not decided yet',
         'expected steps of its policy from home: 2.50, limit 8', 'its policy is certified: seen']
     hinted = replace(heard, trust={
         7: PolicyTrust(Trust.DOUBTED, 2.5, None, 0, 'it failed: a hint')})
-    assert figures.about(hinted, 7)[0].startswith('doubted: a change, or the hint of')
+    assert figures.about(hinted, 7)[0].startswith('doubted: a change, or a hint of')
     assert figures.about(hinted, 7)[2] == 'its policy is doubted: it failed: a hint'
     assert figures.about(heard, 0)[0].startswith('home: RESET')
     assert 'not known yet' in figures.about(heard, 0)[1]

@@ -347,7 +347,7 @@ def test_policies_are_printed_as_a_table_with_routes(
                      re.MULTILINE)
     assert re.search(r'^2 +2\.\d\d +2 east *$', out, re.MULTILINE)
     assert out.endswith(
-        f'{NO_ONE_NUMBER}\nmet, but outside the radius by what is known so far: 3\n')
+        f'{NO_ONE_NUMBER}\nmet, but outside the radius by the transitions so far: 3\n')
     status, out, _ = run(capsys, '--from', str(folder), '--json')
     found = json.loads(out)
     assert (status, found['known'], found['beyond'], found['home']) == (0, [0, 1, 2], [3], 0)

@@ -75,12 +75,13 @@ def test_policies_and_exports_tell_it(
     source = ['--from', str(learnt.saved.path)]
     assert policies(source, 'mnm_ros policies') == 0
     told = capsys.readouterr().out
-    assert 'lost: a change took its policy: ' + ', '.join(map(str, sorted(kept[1]))) in told
+    assert ('lost: its policy was deleted because of a change: '
+            + ', '.join(map(str, sorted(kept[1])))) in told
     assert not [line for line in told.splitlines() if 'beyond' in line and any(
         str(state) in line.split() for state in kept[1])]
     lost = min(kept[1])
     assert policies([*source, '--to', str(lost)], 'mnm_ros policies') == 1
-    assert 'lost: a change took its policy' in capsys.readouterr().err
+    assert 'lost: its policy was deleted because of a change' in capsys.readouterr().err
     assert export([*source, '--format', 'dot'], 'mnm_ros export') == 0
     drawn, = (line for line in capsys.readouterr().out.splitlines()
               if line.strip().startswith(f'"{lost}" ['))

@@ -181,7 +181,7 @@ def test_a_sequence_is_cancelled_and_replaced(
     basic.cancel()
     robot.release()
     assert basic.result()[0] == CANCELED and basic.is_over()
-    assert operator.result() == 'cancelled 2: its client has cancelled it'
+    assert operator.result() == 'cancelled 2: the client has cancelled the goal'
     basic.go_through_poses(2.0, 1.0)
     commander.wait_for(lambda: robot.held, 'an action')
     first = basic.answer
@@ -190,7 +190,7 @@ def test_a_sequence_is_cancelled_and_replaced(
     robot.release_if_held()
     assert basic.result()[0] == SUCCEEDED and robot.state == 0
     assert first.result().status == ABORTED and first.result().result.error_code == 9000
-    assert first.result().result.error_msg == 'cancelled 2: goal 0 came'
+    assert first.result().result.error_msg == 'cancelled 2: goal 0 replaces this goal'
 
 
 @needs_sequences

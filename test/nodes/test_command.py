@@ -184,7 +184,7 @@ def test_goals(start: Callable, commands: Commands, begin_command: Begin, peer: 
     # The refusal is still latched.
     peer.wait_for(lambda: status[-1].status[-1].message.startswith('on the way'), 'a step')
     assert goal.stop() == 130    # by Ctrl-C
-    assert goal.errors.startswith('cancelled 2: its client has cancelled it'), goal.errors
+    assert goal.errors.startswith('cancelled 2: the client has cancelled the goal'), goal.errors
     peer.wait_for(lambda: results[-1].data.startswith('cancelled 2'), 'the result')
     assert stop.wait() == free.wait() == 0
 

@@ -47,7 +47,7 @@ def test_an_explorer_relies_on_what_the_simulator_declares(start: Callable, peer
     start('cmp_sim', scenario='corridor', declare_successors=True)
     process = start('explorer', radius=2.0)
     peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis')
-    took = 'declared by the robot side: where the actions of 4 states lead'
+    took = 'the robot side declares the successors of actions in 4 states'
     assert process.output.count(took) == 1
     peer.wait_for(lambda: any(took in said.data for said in events), 'the event')
 
@@ -79,8 +79,8 @@ def test_what_was_declared_is_kept_until_it_is_ignored(
     events = peer.listen(String, 'events', messages.EVENTS)
     start('cmp_sim', scenario='corridor', declare_successors=True)
     for ignored, told in (
-            (False, 'declared by the robot side: where the actions of 4 states lead'),
-            (True, 'nothing is declared any more of where actions lead')):
+            (False, 'the robot side declares the successors of actions in 4 states'),
+            (True, 'the successors of actions are no longer declared')):
         explorer = start('explorer', actions=['east', 'west'], radius=2.0,
                          checkpoint_dir=str(tmp_path / 'kept'), ignore_declared=ignored)
         peer.wait_for(lambda: told in explorer.output, told)  # noqa: B023

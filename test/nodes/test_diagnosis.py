@@ -20,17 +20,17 @@ ERROR, STALE = DiagnosticStatus.ERROR, DiagnosticStatus.STALE
     (Phase.PAUSED, {}, WARN, 'so it is'),
     (Phase.WAITING_FOR_ROBOT, {}, STALE, 'so it is'),
     (Phase.WAITING_FOR_ROBOT, {'standing_by': True}, WARN, 'so it is'),
-    (Phase.FAULT, {}, ERROR, 'so it is; the service recover leads back'),
-    (Phase.FAULT, {'recoverable': False}, ERROR, 'so it is; load what was saved, or clean'),
+    (Phase.FAULT, {}, ERROR, 'so it is; the service recover leads out of the fault'),
+    (Phase.FAULT, {'recoverable': False}, ERROR, 'so it is; load the saved state, or clean'),
     (Phase.CHECKING_EVALUATION, {'disk': 'it is full'}, WARN,
-     'so it is; not everything can be kept: it is full'),
+     'so it is; not everything can be saved: it is full'),
     (Phase.CHECKING_EVALUATION, {'refused': 'checkpoint refused: torn'}, WARN,
-     'so it is; checkpoint refused: torn; the service save accepts that'),
-    (Phase.CHECKING_EVALUATION, {'timeouts': 3}, WARN, 'the robot was asked again 3 times'),
+     'so it is; checkpoint refused: torn; the service save ends this warning'),
+    (Phase.CHECKING_EVALUATION, {'timeouts': 3}, WARN, 'commands were sent again 3 times'),
     (Phase.CHECKING_EVALUATION, {'misses': 2}, WARN, 'RESET has missed home 2 times in a row'),
     (Phase.CHECKING_EVALUATION, {'quarantined': ('r2',)}, WARN,
-     'not counted, as they contradict the others: r2'),
-    (Phase.WAITING_FOR_ROBOT, {'timeouts': 3}, STALE, 'asked again 3 times')])
+     'not counted, because they contradict the others: r2'),
+    (Phase.WAITING_FOR_ROBOT, {'timeouts': 3}, STALE, 'sent again 3 times')])
 def test_levels(phase: Phase, given: dict, level: bytes, said: str) -> None:
     exploration = SimpleNamespace(
         phase=phase, recoverable=given.get('recoverable', True),

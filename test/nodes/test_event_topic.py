@@ -125,7 +125,7 @@ def test_the_status_of_a_pause_says_by_whom_and_when() -> None:
     assert status(again, before) == f'paused by mnm_ros pause at {moment(world.now)}'
     again.events.tell(Event(7, 'paused', 'pause'), UNDESCRIBED, ExploreCalledBefore())
     assert status(World(*world.kept, *again.kept), before) == status(again, before)
-    assert status(World(), before) == 'paused: the pause from before the restart goes on'
+    assert status(World(), before) == 'paused: the pause began before the restart, and continues'
     # Another reason is not that of the last pause, which ends.
     assert status(world, Because('paused', StaysAtGoal(6, 60.0))).startswith('paused: the robot')
     world.events.tell(Event(9, 'exploring', 'pause'), UNDESCRIBED)

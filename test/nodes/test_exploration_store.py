@@ -321,7 +321,8 @@ def test_a_pause_is_kept_until_explore_is_called(
         peer: Peer, tmp_path: Path, parameter: str) -> None:
     """Whatever becomes of the explorer after the call, which has kept it."""
     status = peer.listen(String, 'status')
-    paused = ('paused: the pause from before the restart goes on', 'paused by service explore')
+    paused = ('paused: the pause began before the restart, and continues',
+              'paused by service explore')
 
     def starts_with(wanted: bool) -> bool:
         """Start an explorer, call ``explore`` and return whether it was paused before that."""
@@ -356,7 +357,7 @@ def test_a_pause_outlives_a_crash_until_explore_is_called(
         status.clear()
         process = explorer(**given)
         peer.wait_for(lambda: status[-1].data.startswith((
-            'paused: the pause from before', 'paused by service explore')), 'the pause')
+            'paused: the pause began before', 'paused by service explore')), 'the pause')
         assert 'paused, as before the restart: call explore with true' in process.output
         peer.spin(0.3)
         process.kill()
@@ -400,7 +401,7 @@ def test_a_lock_is_told_when_it_begins_and_when_it_ends(
     other.execute('BEGIN IMMEDIATE')
     for _ in range(2):
         steps()
-        assert logged == [f'warning: not everything can be kept: {path}: database is locked']
+        assert logged == [f'warning: not everything can be saved: {path}: database is locked']
         assert keeper.problem
         assert keeper.save() == (False, NothingSaved(InWords(f'{path}: database is locked')))
     other.rollback()
@@ -589,7 +590,7 @@ def test_a_long_replay_holds_nothing_up(
     monkeypatch.setenv('REPLAY_COMPUTES', strength('', 'yes'))    # as plans of test_liveness do
     process = start('slow_replay', **given)
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: status and 'is replayed' in status[-1].data, 'a replay')
+    peer.wait_for(lambda: status and 'replays the steps' in status[-1].data, 'a replay')
     # The same after Ctrl-C, which the replay does not keep waiting, and which loses nothing.
     assert process.stop() == 0 and 'going on from' not in process.output
     assert (tmp_path / 'record').read_text() == 'of the start before'
@@ -599,9 +600,9 @@ def test_a_long_replay_holds_nothing_up(
         Header, 'heartbeat', lambda _: beats.append(time.monotonic()), messages.HEARTBEATS)
     status.clear()
     process = start('slow_replay', **given)
-    peer.wait_for(lambda: status and 'is replayed' in status[-1].data, 'a replay')
+    peer.wait_for(lambda: status and 'replays the steps' in status[-1].data, 'a replay')
     executed = len(robot.executed)
-    assert 'is being read' in peer.call(Trigger, 'save').message
+    assert 'is reading the files' in peer.call(Trigger, 'save').message
     assert 'is being replayed' in peer.call(Trigger, 'load').message
     assert len(robot.executed) == executed
     (tmp_path / 'heard').touch()
@@ -609,7 +610,7 @@ def test_a_long_replay_holds_nothing_up(
     explore(peer, False)
     peer.wait_for(lambda: status[-1].data.startswith('paused by service explore'), 'it')
     response = peer.call(Trigger, 'load')
-    assert response.success and response.message.startswith('replaying what is on the disk')
+    assert response.success and response.message.startswith('replaying the steps on the disk')
     peer.wait_for(lambda: status[-1].data == 'paused: loaded from the disk', 'the end')
     assert soon(max(after - before for before, after in zip(beats, beats[1:])), 1.8)
     assert process.stop() == 0

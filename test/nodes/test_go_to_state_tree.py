@@ -76,7 +76,7 @@ def test_the_tree_turns_elsewhere(
     peer.wait_for(lambda: leaf.goal.report.text.startswith('ends after'), 'that it is heard')
     robot.release()
     peer.wait_for(lambda: leaf.goal.over, 'the end')
-    assert leaf.goal.report.text == 'cancelled 2: its client has cancelled it'
+    assert leaf.goal.report.text == 'cancelled 2: the client has cancelled the goal'
 
 
 @pytest.mark.parametrize('interrupted', [True, pytest.param(False, marks=thorough(
@@ -92,7 +92,7 @@ def test_as_a_program(start: Callable, client: NavigatorClient, peer: Peer,
         peer.wait_for(lambda: heard and 'ends after this step' in heard[-1].status[-1].message,
                       'that the navigator hears of it')
         peer.wait_for(lambda: robot.release_if_held() or not program.running, 'the end')
-        assert 'cancelled 2: its client has cancelled it' in program.output
+        assert 'cancelled 2: the client has cancelled the goal' in program.output
     peer.wait_for(lambda: not program.running, 'the end')
     assert program.wait() == interrupted, program.output
     assert program.output.endswith('round: INVALID\n' if interrupted else 'round: SUCCESS\n')

@@ -22,7 +22,7 @@ from tiers import strength, thorough
 
 KILLS = strength(2, 5)
 PAUSES = strength(15, 100)
-OTHER = 'waiting for the robot: another explorer, which started earlier, commands it'
+OTHER = 'waiting for the robot: another explorer, which started earlier, commands the robot'
 
 
 def moves(steps: Counter[Step]) -> Counter[Step]:

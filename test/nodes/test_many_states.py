@@ -137,7 +137,7 @@ def went(operator: Operator, peer: Peer, goal: int) -> str:
     """Return the result of a goal; on a busy machine, a policy may be heard too late."""
     def result() -> str:
         said = operator.go(goal)
-        return '' if 'was not heard within' in said else said
+        return '' if 'no message with its policy came within' in said else said
     return peer.wait_for(result, f'goal {goal}')
 
 

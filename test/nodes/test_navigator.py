@@ -152,9 +152,9 @@ def test_replaced(navigator: Callable, peer: Peer, operator: Operator) -> None:
     assert operator.go(99) == 'refused 99: no policy leads there'    # changes nothing
     assert operator.results == []
     operator.send(0)
-    assert operator.go(1) == 'cancelled 0: goal 1 came'
+    assert operator.go(1) == 'cancelled 0: goal 1 replaces this goal'
     robot.release()
-    assert operator.result() == 'cancelled 2: goal 1 came'
+    assert operator.result() == 'cancelled 2: goal 1 replaces this goal'
     robot.release()    # from home, where it is
     assert operator.result() == 'reached 1 in 1 steps'
     assert actions(robot) == [RESET, EAST]
@@ -169,7 +169,7 @@ def test_what_has_become_forbidden_is_not_commanded(
     robot.release()
     peer.wait_for(lambda: robot.held, 'a step under way')
     declare(peer, (1, EAST))
-    reason = 'its policy plays action 0 in state 1, which is never to be commanded'
+    reason = 'its policy plays action 0 in state 1, which must never be commanded'
     peer.wait_for(lambda: told[-1].status[-1].message == f'ends after this step: {reason}',
                   'that it is heard')
     assert not operator.results
@@ -196,7 +196,7 @@ def test_a_command_under_way_that_is_forbidden_is_not_sent_again(
     peer.wait_for(lambda: actions(robot) == [RESET, EAST] and len(robot.received) > 3, 'retries')
     declare(peer, (0, EAST))
     assert operator.result() == (
-        'cancelled 2: its policy plays action 0 in state 0, which is never to be commanded')
+        'cancelled 2: its policy plays action 0 in state 0, which must never be commanded')
     count = peer.wait_for_rest(lambda: len(robot.received), 'that no more comes', 0.5)
     assert len(set(robot.received)) == 2 and count == len(robot.received)
     assert operator.go(2).startswith('refused 2: its policy plays')
@@ -333,7 +333,7 @@ def test_an_explorer_plays_the_goals(
     operator.send(0)
     peer.wait_for(lambda: [end.data for end in explorer.ends] == [asked.id], 'its end')
     explorer.say(asked, GoalStatus.CANCELLED, 'as it was asked to')
-    assert operator.result() == 'cancelled 1: goal 0 came'
+    assert operator.result() == 'cancelled 1: goal 0 replaces this goal'
     explorer.say(explorer.asked(), GoalStatus.FAILED, 'the robot does not answer')
     assert operator.result() == 'failed 0: the robot does not answer'
     assert robot.executed == []    # by this node
@@ -346,7 +346,7 @@ def test_an_explorer_that_does_not_begin(
     navigator(pause_timeout=0.5)
     operator.send(2)
     asked = explorer.asked()
-    assert operator.result() == 'failed 2: the explorer did not begin it within 0.5 s'
+    assert operator.result() == 'failed 2: the explorer did not begin the goal within 0.5 s'
     explorer.ends.clear()
     explorer.say(asked, GoalStatus.UNDER_WAY, 'on the way to 2')
     peer.wait_for(lambda: [end.data for end in explorer.ends] == [asked.id], 'its end')

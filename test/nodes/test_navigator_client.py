@@ -117,7 +117,7 @@ def test_every_end(navigator: Callable, peer: Peer, client: NavigatorClient) -> 
     robot.stuck = set()
     first, second = client.go(2), client.go(1)
     assert result(peer, second).status is GoalStatus.REACHED
-    assert result(peer, first).text == 'cancelled 2: goal 1 came'
+    assert result(peer, first).text == 'cancelled 2: goal 1 replaces this goal'
 
 
 def test_stamps(navigator: Callable, peer: Peer, raw: Raw) -> None:
@@ -206,7 +206,7 @@ def test_a_quick_robot_does_not_flood(navigator: Callable, peer: Peer, raw: Raw)
     assert messages <= 10 * seconds + 2
     raw.cancel(5)
     report = raw.wait_for(5, GoalStatus.CANCELLED)
-    assert report.text == 'cancelled 2: its client has cancelled it'
+    assert report.text == 'cancelled 2: the client has cancelled the goal'
     assert report.attempts > 1 and report.steps == len(robot.executed) - 1
 
 
@@ -226,9 +226,9 @@ def test_cancelled_by_its_id(navigator: Callable, peer: Peer) -> None:
     assert not following.over
     other.cancel()
     peer.wait_for(lambda: following.report.text
-                  == 'ends after this step: its client has cancelled it', 'that it is heard')
+                  == 'ends after this step: the client has cancelled the goal', 'that it is heard')
     robot.release()
-    assert result(peer, following).text == 'cancelled 2: its client has cancelled it'
+    assert result(peer, following).text == 'cancelled 2: the client has cancelled the goal'
     assert not robot.held and actions(robot) == [RESET, EAST, RESET]
 
 
@@ -242,9 +242,9 @@ def test_the_goal_that_waits_is_cancelled_alone(
     peer.wait_for(lambda: second.acknowledged, 'that it is heard')
     assert second.report.status is GoalStatus.WAITING
     second.cancel()
-    assert result(peer, second).text == 'cancelled 1: its client has cancelled it'
+    assert result(peer, second).text == 'cancelled 1: the client has cancelled the goal'
     robot.release()
-    assert result(peer, first).text == 'cancelled 2: goal 1 came'
+    assert result(peer, first).text == 'cancelled 2: goal 1 replaces this goal'
 
 
 def test_asked_for_twice_and_done_once(navigator: Callable, peer: Peer, raw: Raw) -> None:
@@ -329,7 +329,7 @@ def test_the_navigator_is_started_again(
     peer.wait_for(lambda: robot.held and goal.acknowledged, 'a step under way')
     peer.destroy(before)
     navigator_here(peer, monkeypatch)
-    assert result(peer, goal).text == 'lost 2: the navigator does not know it any more'
+    assert result(peer, goal).text == 'lost 2: the navigator no longer knows this goal'
     robot.held.clear()
     goals = [client.go(0)]
 

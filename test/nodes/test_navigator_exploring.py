@@ -155,7 +155,7 @@ def a_pause_at_the_same_time_holds(slow: Nodes) -> None:
     slow.operator.send(2)
     slow.operator.send(1)
     slow.peer.wait_for(paused.done, 'a response')
-    assert slow.operator.result() == 'cancelled 2: goal 1 came'
+    assert slow.operator.result() == 'cancelled 2: goal 1 replaces this goal'
     slow.slow_down(PAUSE)
     assert slow.operator.result().startswith('reached 1 in ')
     # What is heard on two topics is in no command.
@@ -171,7 +171,7 @@ def cancelled_before_exploration_has_paused(slow: Nodes) -> None:
     slow.slow_down(1.0)
     slow.operator.send(2)
     slow.operator.send(1)
-    assert slow.operator.result() == 'cancelled 2: goal 1 came'
+    assert slow.operator.result() == 'cancelled 2: goal 1 replaces this goal'
     slow.slow_down(PAUSE)
     assert slow.operator.result().startswith('reached 1 in ')
 
@@ -278,7 +278,8 @@ def test_a_goal_waits_until_a_robot_side_that_has_joined_has_said_what_it_is(
     operator.send(2)
     robot.wait_until_held()
     late = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
-    peer.wait_for(lambda: 'it has not said yet what it is' in status[-1].data, 'the wait')
+    peer.wait_for(
+        lambda: 'no description of the robot side has come yet' in status[-1].data, 'the wait')
     late.publish(String(data=RobotDescription(('east', 'west')).to_text()))
     robot.holding = False
     robot.release_if_held()
@@ -307,7 +308,7 @@ def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
     before = len(robot.executed)
     declare(peer, (1, 0), publisher=described)
     peer.wait_for(lambda: is_told('ends after this step: its policy plays'), 'that it ends')
-    peer.wait_for(lambda: 'never to be commanded' in exploring.output and 'doubted' in (
+    peer.wait_for(lambda: 'must never be commanded' in exploring.output and 'doubted' in (
         trust[-1].data), 'the explorer')
     robot.holding = False
     robot.release()

@@ -342,7 +342,8 @@ def test_who_is_refused_says_who_commands_and_counts_nothing(
     explorer = knowing(record=str(counts))
     status = peer.listen(String, 'status')
     peer.wait_for(
-        lambda: 'waiting for the robot: /first commands it' in [said.data for said in status],
+        lambda: 'waiting for the robot: /first commands the robot' in [
+            said.data for said in status],
         'the name')
     assert peer.set_parameter('cmp_sim', 'commander_timeout', 0.5).successful
     answered = len(first.answers)

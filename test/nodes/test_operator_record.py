@@ -353,8 +353,8 @@ def test_a_flood_is_left_out_but_for_stops(world: World) -> None:
             world.stopped(False)
     told = world.after(0.0)
     assert [line for line in told if 'calls a second' in line] == [
-        'too many calls a second come by requests: some are refused, but for stops; the '
-        'diagnostics count them']
+        'too many calls a second come by requests: some are refused, except stops; the '
+        'diagnostics count the refused calls']
     assert AT_ONCE <= sum(', by flood' in line for line in told) <= AT_ONCE + 3 * EACH_SECOND + 1
     assert [line for line in told if line.startswith('stopped')] == [
         f'stopped at hall, by page {number}' for number in (500, 1500, 2500)]

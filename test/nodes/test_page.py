@@ -73,7 +73,7 @@ def test_looked_at_and_operated(
         # An explorer that is killed is told of, and the one that comes after it is found.
         exploring.kill()
         tab.wait_for_text('.presence', 'has been silent for')
-        assert re.search(r'Last heard at \d\d:\d\d:\d\d', tab.text('.presence'))
+        assert re.search(r'Last message at \d\d:\d\d:\d\d', tab.text('.presence'))
         assert tab.count('.stale .tiles') == 1 and 'grayscale' in tab.style('.tiles', 'filter')
         assert tab.count('.press-pause[disabled]') == 1
         explorer(max_steps=1)

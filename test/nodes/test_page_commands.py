@@ -173,7 +173,7 @@ def test_an_answer_is_told_as_soon_as_it_comes() -> None:
         service_is_ready=lambda: True,
         call_async=lambda request: SimpleNamespace(add_done_callback=asked.append))
     calls = RepeatedCalls({'': client}, None, answered=lambda: heard.append(calls.look(0.1)))
-    assert in_words(calls.look(0.0)) == ('asked for', None) and not heard
+    assert in_words(calls.look(0.0)) == ('requested', None) and not heard
     asked[0](SimpleNamespace(cancelled=lambda: False, result=lambda: SimpleNamespace(
         message='stopped', success=True)))
     assert heard == [CommandOutcome('stopped', True)]

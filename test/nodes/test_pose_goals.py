@@ -262,13 +262,13 @@ def test_a_goal_is_cancelled_and_replaced(
     assert len(cancelled.result().goals_canceling) == 1 and not result.done()
     robot.release()    # after this step it ends
     assert commander.end(result)[0] == GoalStatus.STATUS_CANCELED
-    assert operator.result() == 'cancelled 2: its client has cancelled it'
+    assert operator.result() == 'cancelled 2: the client has cancelled the goal'
     _, first = commander.send(2.0)
     commander.wait_for(lambda: robot.held, 'an action')
     _, second = commander.send(0.0)
     robot.release()
     assert commander.end(first) == (
-        GoalStatus.STATUS_ABORTED, 9000, 'cancelled 2: goal 0 came')
+        GoalStatus.STATUS_ABORTED, 9000, 'cancelled 2: goal 0 replaces this goal')
     while not second.done():
         robot.release_if_held()
         commander.wait_for(lambda: robot.held or second.done(), 'an action or the end')

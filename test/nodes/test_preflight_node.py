@@ -61,7 +61,7 @@ def test_an_absent_robot_and_one_that_does_not_name_its_actions(
     absent = start('preflight', namespace='/nowhere', actions=['up', 'down'])
     preflight = start('preflight', resets=2, steps=20)
     text = peer.wait_for(lambda: not preflight.running and preflight.output, 'the end')
-    assert 'does not say on robot_side which actions it has' in text and preflight.wait() == 1
+    assert 'does not name its actions on robot_side' in text and preflight.wait() == 1
     assert absent.wait() == 1
     assert absent.output.startswith('FAILED  robot side   no node subscribes /nowhere/action')
     publisher = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)

@@ -187,7 +187,8 @@ def test_reset_fails_for_good_and_an_operator_leads_back(
         assert [action for _, action in robot.received[-5:]] == [-1] * 5
         uncounted.append(robot.executed[-1])    # the command to go home, when it was over
         response = peer.call(SetBool, 'explore', SetBool.Request(data=True))
-        assert not response.success and 'the service recover leads back' in response.message
+        assert not response.success
+        assert 'the service recover leads out of the fault' in response.message
         assert len(robot.received) == commanded
         robot.misses = 0
         assert peer.call(Trigger, 'recover').success

@@ -156,7 +156,7 @@ def assert_only_load_leads_on(peer: Peer, robot: ScriptedRobot) -> None:
                                 (SetBool, 'explore', SetBool.Request(data=True))):
         response = peer.call(kind, name, request)
         assert not response.success
-        assert response.message == (f'{INJECTED}; load what was saved, or clean the node up and '
+        assert response.message == (f'{INJECTED}; load the saved state, or clean the node up and '
                                     'configure it again')
     assert len(robot.executed) == commanded
 

@@ -66,7 +66,7 @@ def test_the_first_line_after_a_restore_is_no_old_news(
     again = explorer(checkpoint_dir=str(tmp_path / 'kept'))
     peer.wait_for(lambda: 'exploring' in said(again), 'exploration')
     lines = said(again)[:said(again).index('exploring')]
-    lines.remove('waiting for the robot: first, what is on the disk is replayed')
+    lines.remove('waiting for the robot: first, the explorer replays the steps on the disk')
     assert lines[0].startswith('going on from')
     assert all(line.startswith('waiting for the robot: ') for line in lines[1:])
     assert not [line for line in lines for news in old if news in line]
@@ -85,7 +85,7 @@ def test_one_that_stands_by_finds_the_robot(
         *remapped])
     phases = peer.listen(String, '/elsewhere/phase')
     status = peer.listen(String, '/elsewhere/status')
-    expected = 'waiting for the robot: another explorer, which started earlier, commands it'
+    expected = 'waiting for the robot: another explorer, which started earlier, commands the robot'
     peer.wait_for(lambda: status[-1].data == expected, 'the reason')
     peer.spin(0.7)
     assert status[-1].data == expected and said(second)[-1] == expected

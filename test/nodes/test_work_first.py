@@ -23,7 +23,7 @@ import pytest
 from std_msgs.msg import Int64MultiArray, String
 from tiers import thorough
 
-RESTS = 'paused: work comes first; explores after {:g} s without a goal'
+RESTS = 'paused: goals come first; explores after {:g} s without a goal'
 
 
 class Board:

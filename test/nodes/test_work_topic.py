@@ -69,7 +69,7 @@ def test_the_explorer_learns_while_it_is_paused_and_takes_back_what_one_source_s
     database.close()
     assert SavedInputs(log).sources()['/peer'] == given
     assert 'expected source, and perhaps since' in forget(peer, since='3').reason
-    assert re.match(r"nothing taken back: source '/nobody' has reported nothing, expected one of: "
+    assert re.match(r"nothing removed: source '/nobody' has reported nothing, expected one of: "
                     r'/peer \(\d+ transitions\), robot', forget(peer, source='/nobody').reason)
     assert worked(activity) == given
     taken = forget(peer, source='/peer')

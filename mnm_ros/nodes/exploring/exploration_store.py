@@ -170,7 +170,7 @@ class ExplorationStore:
             return []
         logger, problem = self._node.get_logger(), self.problem
         if problem and not self._told:
-            logger.warning(f'not everything can be kept: {problem}')
+            logger.warning(f'not everything can be saved: {problem}')
         elif self._told and not problem:
             logger.info('everything can be kept again')
         self._told = bool(problem)
