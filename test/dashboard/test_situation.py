@@ -68,7 +68,7 @@ def test_an_activity_of_before_the_phase_is_not_shown() -> None:
         said=sampling, home=0, current=0))
     assert doing(heard) == 'Paused'
     heard = replace(heard, phase='checking/rediscovery')
-    assert doing(heard) == 'Trying out 2 places: 3 moves to go'
+    assert doing(heard) == 'Trying out 2 places: 3 more moves'
     heard = replace(heard, activity=replace(heard.activity, said=goal))
     assert doing(heard) == 'Checking' and phase_words(heard) == 'checking'
     assert doing(replace(heard, phase='waiting_for_robot')) == 'Waiting for the robot'
