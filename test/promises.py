@@ -32,6 +32,7 @@ class Promise(NamedTuple):
 
 _SPENDING, _CERTIFICATE = 'core/statistics/delta_spending.py', 'core/statistics/certificate.py'
 _EVALUATION, _EVIDENCE = 'core/statistics/evaluation.py', 'core/disco/evidence.py'
+_CERTIFY = 'core/disco/certify.py'
 _DETECTOR, _PAIRS = 'core/detection/detector.py', 'core/detection/transition_detector.py'
 _POOLED = 'core/detection/pooled_detector.py'
 _REDISCOVERY, _REACH = 'core/watch/rediscovery.py', 'core/statistics/reach.py'
@@ -41,6 +42,7 @@ _FILES, _PROFILES = 'files.py', 'messages/profiles.py'
 
 _OF_SPENDING = 'core/test_promised_deltas.py core/test_delta_spending.py'
 _OF_CERTIFICATE = 'core/test_certificate.py'
+_OF_CERTIFY = 'core/test_disco_rules.py'
 _OF_EVALUATION = 'core/test_evaluation.py core/test_promised_deltas.py'
 _OF_DETECTOR = 'core/test_detector.py'
 _OF_PAIRS = 'core/test_transition_detector.py core/test_promised_deltas.py'
@@ -93,6 +95,12 @@ INEQUALITIES = (
     Promise('a RESET that is published later is a step', _CERTIFICATE,
             'outside = max(1 + self._limit, 1 + values[0])', 'outside = 1 + self._limit',
             _OF_CERTIFICATE),
+    Promise('the model certifies a policy only if its bound is within the limit', _CERTIFY,
+            'if found.certificate.bound > self._problem.limit:',
+            'if found.certificate.bound > 1 + self._problem.limit:', _OF_CERTIFY),
+    Promise('a policy replaces another one only if its bound is within the limit', _CERTIFY,
+            'if found is None or found.certificate.bound > self._problem.limit:',
+            'if found is None or found.certificate.bound > 1 + self._problem.limit:', _OF_CERTIFY),
     Promise('a policy is certified at 1 / delta', _EVALUATION,
             'if self.lacking <= 0:', 'if self.lacking <= 1:', _OF_EVALUATION),
     Promise('a policy is rejected at 1 / delta', _EVALUATION,

@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+import math
 
 from mnm_ros.core import EmpiricalModel, Policy, Problem, RESET, settings
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco, DiscoPhase
+from mnm_ros.core.disco.examiner import Examiner
 import numpy as np
 import pytest
 
@@ -123,6 +126,36 @@ def test_few_steps_do_not_show_that_a_policy_takes_too_long() -> None:
         for _ in range(steps):
             run.add_transition(0, 0, 0)    # it stays where it is
         assert (run.lower_bound(to(1)) > PROBLEM.limit) is (steps == 400)
+
+
+def set_bound(bound: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the worst plausible CMP bound the steps of every policy by ``bound``."""
+    certificate = Examiner.certificate
+    monkeypatch.setattr(Examiner, 'certificate', lambda *given: replace(
+        certificate(*given), bound=bound))
+
+
+AT_LIMIT = pytest.mark.parametrize(('bound', 'within'), [
+    (PROBLEM.limit, True), (math.nextafter(PROBLEM.limit, math.inf), False)])
+
+
+@AT_LIMIT
+def test_the_model_certifies_no_policy_whose_bound_is_over_the_limit(
+        bound: float, within: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_bound(bound, monkeypatch)
+    run = disco()
+    line(run, 340, 9)    # too few for a test of attempts to accept a policy
+    assert (len(run.policies) > 1) is within
+
+
+@AT_LIMIT
+def test_no_policy_whose_bound_is_over_the_limit_replaces_another_one(
+        bound: float, within: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = disco()
+    line(run, 20_000, 9)
+    set_bound(bound, monkeypatch)
+    back = Policy(2, HORIZON, (0, 1), ((0, 1),))    # from 1 to home, again and again
+    assert (run.better(back) is not None) is within
 
 
 def test_a_corridor_is_known_to_its_end_and_nothing_beyond_the_radius() -> None:
