@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interface of the detectors of policies, by which the watch checks delete one."""
+"""The interface of the detectors by which the watch checks delete policies."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ class PolicyDetector(Protocol):
     """
     Says at any time whether a policy takes more than the limit, or has proven that it does not.
 
-    A policy within the limit must ever raise the alarm with probability at most ``delta`` of the
-    detector, and one over it ever complete a proof with that of the proof, see ``Detector``.
+    For a policy within the limit, the detector ever raises the alarm with probability at most its
+    ``delta``. For a policy over the limit, it ever completes a proof with probability at most the
+    delta of that proof. ``Detector`` shows how.
 
-    :ivar threshold, evidence: how much has to speak against the policy for an alarm, and how much
-        does, in nats.
-    :ivar proving, proven: whether a proof was begun and not withdrawn since; whether it is
-        complete.
+    :ivar threshold: the evidence at which the alarm is raised, in nats.
+    :ivar evidence: the evidence against the policy so far, in nats.
+    :ivar proving: whether a proof was begun, and not withdrawn since.
+    :ivar proven: whether this proof is complete.
     :ivar credible: whether the policy may wait while others are doubted.
     """
 
@@ -34,45 +35,45 @@ class PolicyDetector(Protocol):
 
     @property
     def lacking(self) -> float:
-        """Return the nats that the alarm lacks."""
+        """Return the evidence that is still missing for the alarm, in nats."""
 
     @property
     def proof(self) -> tuple[float, float]:
-        """Return what speaks for the policy in its proof, and how much has to, in nats."""
+        """Return the evidence for the policy in its proof, and what a proof needs, in nats."""
 
     def begin(self) -> None:
         """Record that an attempt begins."""
 
     def record(self, length: int, failed: bool) -> None:
-        """Record an attempt of so many steps."""
+        """Record an attempt of ``length`` steps, which has arrived unless it has ``failed``."""
 
     def break_off(self, length: int) -> None:
-        """Record an attempt that was broken off after so many steps."""
+        """Record an attempt that was broken off after ``length`` steps."""
 
     def begin_proof(self, delta: float) -> None:
-        """Begin to prove that the policy is within the limit, wrongly with this probability."""
+        """Begin a proof that the policy is within the limit, wrong with probability ``delta``."""
 
     def withdraw_proof(self) -> None:
-        """Take back what was proven: it may be older than a change."""
+        """Withdraw the proof: it may be older than a change."""
 
     def suspect(self) -> None:
         """Record that something indicates a change."""
 
     def doubt(self) -> None:
-        """Start from nothing: no proof, and nothing that speaks for the policy."""
+        """Discard the proof and all evidence for the policy."""
 
     def extend(self) -> None:
         """Record that the policy is published over more states now."""
 
     def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
+        """Return the whole detector as plain data."""
 
 
 class DetectorFactory(Protocol):
-    """Makes detectors; a class with these two does."""
+    """Makes detectors. A class with this constructor and ``from_state`` is a factory."""
 
     def __call__(self, limit: float, horizon: int, delta: float) -> PolicyDetector:
-        """Return one for a policy with this limit and horizon, in steps."""
+        """Return a detector of a policy with this limit and horizon, in steps."""
 
     def from_state(self, limit: float, horizon: int, state: Mapping[str, Any]) -> PolicyDetector:
-        """Return one from ``to_state``."""
+        """Return a detector with the state that ``to_state`` has returned."""

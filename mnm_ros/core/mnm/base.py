@@ -31,20 +31,20 @@ class BaseAlgorithm(ABC):
     """
     One run of an autonomous-exploration algorithm in a stationary CMP.
 
-    A base that concludes anything from ``problem.support`` refutes it by what it observes
-    (``Support.refute``) before it learns from that; a run that is alone has nobody else to do so.
+    The promise of a run: with probability ``1 - delta`` it finishes, every incrementally reachable
+    state then has a policy, and each policy needs at most ``(1 + epsilon) L`` expected steps.
+    MNM drives the run one step at a time: ``next_action()``, then ``observe(action, state)``. Just
+    after its creation, and after ``interrupt()``, the robot may be anywhere: the next action of
+    the run is RESET.
 
-    Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
-    state has a policy then, and each policy needs at most ``(1 + epsilon) L`` expected steps.
-    It is driven one step at a time: ``next_action()``, then ``observe(action, state)``. Just after
-    its creation and after ``interrupt()`` the robot may be anywhere: its next action is RESET.
+    A base needs no more than these members. A base that can do more also inherits from the classes
+    in ``capabilities``. A base that uses the declared successors, ``problem.support``, calls
+    ``Support.refute`` with each transition outside of them (``Support.refuted_by``), and then
+    learns from the transition.
 
-    This is all that a base needs. A base that can do more inherits from the classes in
-    ``capabilities``, too.
-
-    :ivar quantum: steps of one quantum outside policy evaluation, at least 1. Each turn begins
-        with a RESET and may end after one quantum, so that a base with a shorter quantum than its
-        ways would never get to their ends; ``settings.steps_horizon`` suffices.
+    :ivar quantum: steps of one quantum outside policy evaluation, at least 1. A turn may begin
+        with a RESET and end after one quantum. So a quantum has to be long enough for the way to
+        each state; ``settings.steps_horizon`` is.
     """
 
     quantum: int
@@ -74,12 +74,12 @@ class BaseAlgorithm(ABC):
     @abstractmethod
     def interrupt(self) -> None:
         """
-        Forget where the robot is, and take what was under way as broken off.
+        Forget where the robot is, and count the attempt under way as broken off.
 
-        What was learnt stays. An attempt that was under way must be counted with care, not left
-        out: what takes long is broken off more often. If ``next_action`` was asked since the
-        last ``observe``, the same holds for that step, as it may have been made, and led
-        anywhere. Nothing is broken off between two attempts while no step is open.
+        Keep everything that was learnt. Do not leave out an attempt that was under way, because
+        long attempts are broken off more often: count its worst end. If ``next_action`` was called
+        since the last ``observe``, do the same for that step: the robot may have made it, and may
+        be anywhere. Between two attempts, with no such step, nothing is broken off.
         """
 
     @property
@@ -104,6 +104,6 @@ class BaseFactory(Protocol):
         :param settings: with the problem of this run, its delta included.
         :param home: the state after a RESET.
         :param rng: makes all random choices of the run.
-        :param policies: home first; the run may take their targets as known from the start, as
-            the policies are monitored meanwhile. A base that cannot starts without.
+        :param policies: home first. The run may take their targets as known from the start,
+            because the policies are monitored meanwhile. A base may ignore them.
         """
