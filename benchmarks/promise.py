@@ -194,7 +194,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.seeds(120, 'of each family', name='trials')
     parser.trials()
     add('--replay', nargs=2, metavar=('FAMILY', 'SEED'),
-        help='run one trial and tell all about it')
+        help='run one trial and print all of it')
     add('--alone', action='store_true',
         help='the base algorithm alone with the whole delta, in the first setting')
     parser.number('radius', DEFAULTS.radius, 'L; 0: 4 in shipped scenarios, 2 to 5, drawn from '
@@ -203,8 +203,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.number('delta', DEFAULTS.delta)
     add_course(parser)
     add('--declare', default='', choices=('', *DECLARATIONS), metavar='KIND',
-        help='declare where actions lead: true, partly false or false; what is false and was not '
-        'refuted is assumed to be true')
+        help='declare where actions lead: true, partly (partly false) or false; what is false and '
+        'was not refuted is assumed to be true')
     parser.number('looks', DEFAULTS.looks, 'steps after which it is told each time to look at '
                   'what is closed; 0: never', least=0)
     add('--set', nargs='+', default=[], metavar='OPTION=VALUE',

@@ -176,9 +176,10 @@ def settings_of_file(given: Mapping[str, Any]) -> Settings:
         name = given.get(kind, '')
         if ':' in name and not plug_ins.was_imported(kind, name):
             raise InvalidValueError(
-                f'{kind} is {name!r}, which is not imported because a file says so; '
-                f'expected one of {", ".join(PARTS[kind])}'
-                + ', or the same as --base, in Python base of Recording.load' * (kind == 'base'))
+                f'{kind} is {name!r} in the file, but a file alone imports nothing; expected '
+                f'one of {", ".join(PARTS[kind])}'
+                + f'. To import it: --base {name}, or base={name!r} of Recording.load' * (
+                    kind == 'base'))
     return settings_by_name(given)
 
 

@@ -58,13 +58,13 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_no_module_is_imported_because_a_file_names_it(module: Path, tmp_path: Path) -> None:
     report = pytest.importorskip('mnm_ros.trial.report')
     for kind in ('planner', 'detector'):
-        with pytest.raises(ValueError, match=f"{kind} is 'of_somebody_else:base', which is not"):
+        with pytest.raises(ValueError, match=f"{kind} is 'of_somebody_else:base' in the file"):
             settings_of_file({**ASKED, kind: 'of_somebody_else:base'})
     path = log(tmp_path, base='of_somebody_else:base')
     for read in (contents.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'}),
                  lambda path: report.write_one(path, tmp_path / 'report.html')):
         with pytest.raises(
-                CheckpointError, match="base is 'of_somebody_else:base', which is not import"):
+                CheckpointError, match="base is 'of_somebody_else:base' in the file"):
             read(path)
     assert not module.exists()
 

@@ -26,8 +26,8 @@ Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 """State to action, RESET included, to next state to how often that was seen."""
 
 NO_ONE_NUMBER = (
-    'What is promised is that no state within L is missing; whether one between L and '
-    '(1 + epsilon) L is known depends on base and seed, and either is right.')
+    'The promise is that no state within L is missing. A state between L and (1 + epsilon) L '
+    'may be known or not, depending on base and seed.')
 """Why two explorations of one world may know different numbers of states."""
 
 _ROUNDING = 1 + 1e-9    # of the limit, which rounding must not exceed
