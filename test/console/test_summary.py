@@ -40,5 +40,5 @@ def test_one_that_is_missing_is_not_too_far_away() -> None:
 def test_without_the_truth_there_is_no_verdict() -> None:
     text = '\n'.join(live_run.learnt(learnt(0, 1, 2), 1.0))
     assert '\nknown           3: 0 1 2\n' in text and 'right.' in text.splitlines()[-1]
-    assert 'depends on base and seed' in text
+    assert 'depending on base and seed' in text
     assert 'The hypothesis is' not in text and '\nmissing' not in text

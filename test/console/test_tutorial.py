@@ -75,7 +75,8 @@ def test_a_robot_side_of_ones_own(tmp_path: Path) -> None:
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         # A few clauses stand for all, which take ten seconds.
-        lines = typed(block(ROBOT, 'python3 -m mnm_ros contract').strip() + ' -k "reset or description"')
+        lines = typed(
+            f'{block(ROBOT, "python3 -m mnm_ros contract").strip()} -k "reset or description"')
         assert re.findall(r'^(ok|FAILED|skipped) ', lines, re.MULTILINE) == ['ok'] * 3, lines
         # Whoever trusts more learns the same in fewer steps.
         said = typed(block(ROBOT, 'scripts/explore --robot').strip() + strength(

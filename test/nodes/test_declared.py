@@ -65,8 +65,8 @@ def test_a_file_comes_before_the_robot_side_and_keeps_it_out(
                   'steps')
     explorer.send(SIGINT)
     assert explorer.wait() == 0
-    assert f'declared in {declaration}: ' in explorer.output
-    assert 'the actions of 1 state lead; 1 state-action pair is never to be' in explorer.output
+    assert (f'{declaration} declares the successors of actions in 1 state; 1 state-action pair '
+            'must never be commanded') in explorer.output
     played = json.loads(record.read_text())['counts']
     assert '0' in played['1'] and '1' not in played['1'] and '1' in played['2']
     kept = world_log.read(tmp_path / f'explorer{world_log.KEPT}')    # for who looks back

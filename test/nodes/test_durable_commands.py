@@ -37,7 +37,7 @@ def test_a_keep_out_that_was_taken_is_known_after_a_crash(
     peer.wait_for(lambda: len(robot.executed) > STEPS, 'steps')
     described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     described.publish(String(data=KEEP_OUT.to_text()))
-    peer.wait_for(lambda: '1 state-action pair is never' in process.output, 'that it is taken')
+    peer.wait_for(lambda: '1 state-action pair must never' in process.output, 'that it is taken')
     end = time.monotonic() + 0.6 * (kill % 4) / 4
     peer.wait_for(lambda: time.monotonic() >= end, 'the kill')
     process.kill()

@@ -121,7 +121,8 @@ def test_failing_for_good_is_a_fault_and_an_operator_leads_back(
     calls, commands = home.calls, len(robot.received)
     peer.wait_for(lambda: home.calls > calls, 'it is called home still')
     response = peer.call(SetBool, 'explore', SetBool.Request(data=True))
-    assert not response.success and 'the service recover leads back' in response.message
+    assert not response.success
+    assert 'the service recover leads out of the fault' in response.message
     home.refusals = 0
     peer.spin(0.3)
     assert len(robot.received) == commands

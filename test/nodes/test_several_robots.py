@@ -133,7 +133,7 @@ def test_what_a_fleet_is_told_by_one_of_its_robots_and_keeps_at_its_end(
     assert process.stop() == 0 and [robot.stop() for robot in robots] == [0, 0]
     counted = as_steps(read_counts(tmp_path / 'record'))
     assert counted and not counted - sum(map(as_steps, map(read_counts, records)), Counter())
-    assert process.output.count('declared by the robot side') == 1
+    assert process.output.count('the robot side declares the successors') == 1
     found, = (event for event in event_log.read(tmp_path / f'explorer{event_log.KEPT}')
               if event.kind == 'pause')
     assert found.seconds and found.seconds.keys() == {RESET, 0, 1}

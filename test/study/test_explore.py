@@ -312,7 +312,7 @@ def test_a_file_of_an_own_base_is_loaded_in_a_new_process(
                            check=False)
             for base in (", base='own_bases:own'", '', ", base='own_bases:missing'")]
     assert told[0].stdout == '40\n'
-    assert 'the same as --base, in Python base of Recording.load' in told[1].stderr
+    assert "--base own_bases:own, or base='own_bases:own' of Recording.load" in told[1].stderr
     assert "InvalidValueError: base is 'own_bases:missing', expected a module" in told[2].stderr
 
 
