@@ -222,7 +222,7 @@ def test_actions_that_are_named_meanwhile(
         peer: Peer, robot: ScriptedRobot, capfd: pytest.CaptureFixture[str]) -> None:
     process = ExplorerHere(peer, capfd)
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: status and 'actions of the robot on' in status[-1].data, 'waiting')
+    peer.wait_for(lambda: status and 'does not name its actions' in status[-1].data, 'waiting')
     assert peer.set_parameter('explorer', 'actions', ['east', 'west']).successful
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     assert 'Traceback' not in process.output
