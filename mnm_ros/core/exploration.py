@@ -33,7 +33,7 @@ from mnm_ros.core.inputs import (
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.checking_phase import ChangeNoticed, Decided
-from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer
+from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.declaration import Declaration
@@ -317,8 +317,7 @@ class Exploration(Queries):
         elif isinstance(made, Preference):
             mnm.direct(Prefer(made.state))
         elif isinstance(made, LookInput):
-            pair = None if made.state is None else (made.state, made.action)
-            mnm.direct(Look(pair) if pair or made.action != RESET else LeaveClosed())
+            mnm.direct(_wish_of(made))
         elif isinstance(made, ImproveInput):
             mnm.direct(Improve(made.state, made.within))
         elif isinstance(made, (Relocation, Interruption)):
@@ -396,6 +395,12 @@ class Exploration(Queries):
     def _happened(self, event: Event) -> None:
         self.events.append(event)
         self._decided_since.append(event)
+
+
+def _wish_of(made: LookInput) -> Wish:
+    if made.state is None:
+        return LeaveClosed() if made.action == RESET else Look(None)
+    return Look((made.state, made.action))
 
 
 def _point(resume: Any) -> Mapping[str, Any]:

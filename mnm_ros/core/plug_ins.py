@@ -47,25 +47,21 @@ def load(kind: str, name: str, own: tuple[str, ...] = ()) -> Any:
     :param own: names of parts of this package, for the error.
     :raises InvalidValueError: if there is none, or if it cannot be imported.
     """
-    by_module = ':' in name and kind in OPTIONS
-    found = {} if by_module else installed(kind)
-    if not by_module and name not in found:
+    if ':' in name and kind in OPTIONS:
+        return _import(kind, name)
+    found = installed(kind)
+    if name not in found:
         raise InvalidValueError(
             f'{kind} is {name!r}, expected one of {", ".join(dict.fromkeys([*own, *found]))}, '
             + 'a module:factory, ' * (kind in OPTIONS)
             + f'or an entry point of the group {GROUPS[kind]}')
     try:
-        part = imported(name) if by_module else found[name].load()
+        return found[name].load()
     # It is foreign code; it may raise anything, or end the program.
     except (Exception, SystemExit) as error:
         raise InvalidValueError(
-            f'{kind} is {name!r}, expected ' + (
-                'a module:factory to import: ' if by_module else
-                f'an entry point that can be imported: {found[name].value}: ')
-            + f'{type(error).__name__}: {error}') from None
-    if by_module:
-        _imported.add((kind, name))
-    return part
+            f'{kind} is {name!r}, expected an entry point that can be imported: '
+            f'{found[name].value}: {type(error).__name__}: {error}') from None
 
 
 def was_imported(kind: str, name: str) -> bool:
@@ -77,3 +73,15 @@ def imported(name: str) -> Any:
     """Return what a ``module:factory`` names."""
     module, _, factory = name.partition(':')
     return getattr(importlib.import_module(module), factory)
+
+
+def _import(kind: str, name: str) -> Any:
+    try:
+        found = imported(name)
+    # The module is foreign code; it may raise anything, or end the program.
+    except (Exception, SystemExit) as error:
+        raise InvalidValueError(
+            f'{kind} is {name!r}, expected a module:factory to import: '
+            f'{type(error).__name__}: {error}') from None
+    _imported.add((kind, name))
+    return found

@@ -37,7 +37,7 @@ from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Na
 from mnm_ros.language import check, phrase
 from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY_GOALS
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
-from mnm_ros.nodes.common.commanding import HomeService, step_limits
+from mnm_ros.nodes.common.commanding import ends_after_step, HomeService, step_limits
 from mnm_ros.nodes.common.graph_watch import CommandPublisher, GraphWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
@@ -299,10 +299,10 @@ class Navigator(Node):
             self._loop.pause_after_step(reason)
             self._settle()
             if self._goal and self._navigation is way:
-                self._goal = _ending(self._goal, reason)
+                self._goal = ends_after_step(self._goal, reason)
         elif self._goal and self._explorer.goal_id == self._goal.id and self._explorer.heard:
             self._end_reason = reason
-            self._goal = _ending(self._goal, reason)
+            self._goal = ends_after_step(self._goal, reason)
             self._explorer.end()
         elif self._goal:
             self._end(GoalStatus.CANCELLED, reason)
@@ -439,11 +439,6 @@ class Navigator(Node):
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
         if self._loop:
             self._do(self._loop.on_home_response, attempt, success, text)
-
-
-def _ending(goal: GoalReport, reason: Reason) -> GoalReport:
-    """Return the report of a goal that ends after the step under way."""
-    return replace(goal, text=f'ends after this step: {sentence(reason)}', ending=reason)
 
 
 def main(args: list[str] | None = None) -> int:

@@ -230,9 +230,8 @@ class _Reader:
                    if each not in held and not isinstance(value, _FUNCTIONS)]
         if lacking:    # it was divided otherwise then, and would be half of it now
             raise SnapshotError(f'a snapshot of {name} lacks {lacking[0]}')
-        thing, parameters = fresh, getattr(kind, '__dataclass_params__', None)
-        is_frozen = parameters is not None and parameters.frozen    # so that others may use it
-        if type(fresh) is not kind or id(fresh) in self._used or is_frozen:
+        thing = fresh
+        if type(fresh) is not kind or id(fresh) in self._used or _is_frozen(kind):
             thing = object.__new__(kind)
         self._used.add(id(thing))
         self._met.append(thing)
@@ -291,6 +290,12 @@ def _held(thing: Any) -> dict[str, Any]:
     return {**slots, **{name: value for name, value in getattr(thing, '__dict__', {}).items()
                         if name not in left_out
                         and not isinstance(getattr(type(thing), name, None), cached_property)}}
+
+
+def _is_frozen(kind: type) -> bool:
+    """Return whether objects of a class never change, so that any of them may be in use."""
+    parameters = getattr(kind, '__dataclass_params__', None)
+    return parameters is not None and parameters.frozen
 
 
 def _name(kind: type) -> str:

@@ -330,7 +330,8 @@ class WatchPhase(CheckingPhase):
         """Delete policies through what is closed if the run has nothing else to do; return so."""
         shut = self._pairs.shut
         idle = shut and (self.base.finished or (self._here, self.base.next_action()) in shut)
-        if cut_off := self.revisions.cut_off() if idle else ():
+        cut_off = self.revisions.cut_off() if idle else ()
+        if cut_off:
             self._delete(cut_off)
         return bool(cut_off)
 

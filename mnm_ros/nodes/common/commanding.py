@@ -3,23 +3,26 @@
 """
 The common parts of the nodes that command a robot, or keep it at rest.
 
-How long to wait, RESET by a service, and a pause of exploration.
+How long to wait, RESET by a service, a goal that ends soon, and a pause of exploration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 import math
 import time
 
 from mnm_ros import messages
 from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.queries import Phase
+from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.exchange import Command
 from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.view.sentences import sentence
 from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
@@ -54,6 +57,11 @@ def step_limits(given: Parameters, deadline: float = math.inf) -> StepLimits:
     return StepLimits(
         given['step_timeout'], given['step_retries'], given['reset_retries'],
         given['max_steps'], deadline)
+
+
+def ends_after_step(goal: GoalReport, reason: Reason) -> GoalReport:
+    """Return the report of a goal that ends after the step under way."""
+    return replace(goal, text=f'ends after this step: {sentence(reason)}', ending=reason)
 
 
 class HomeService:

@@ -30,7 +30,7 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY_GOALS
 from mnm_ros.nodes.common.callbacks import seconds_of
-from mnm_ros.nodes.common.commanding import HomeService, step_limits
+from mnm_ros.nodes.common.commanding import ends_after_step, HomeService, step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.parameters import Parameters
@@ -218,8 +218,7 @@ class GoalDrive:
             self._loop.pause_after_step(reason)
             self._settle()
             if self._way is way and self._report:
-                self._tell(replace(
-                    self._report, text=f'ends after this step: {sentence(reason)}'))
+                self._tell(ends_after_step(self._report, reason))
 
     def _on_goal(self, asked: messages.DriveGoal) -> None:
         if not self._host.commands:
