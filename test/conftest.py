@@ -120,22 +120,46 @@ def _function(node: str) -> str:
 
 
 class _CostRecorder:
-    """Adds up what tests cost: workers of pytest-xdist measure it, and their controller writes."""
+    """
+    Adds up what tests cost: workers of pytest-xdist measure it, and their controller writes.
+
+    A function is charged with each fixture that it shares as if it were alone, as in a tier in
+    which the others are left out.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self._writes = not hasattr(config, 'workerinput')
         self._costs = tiers.Costs(Counter(), Counter())
         self._last = _cpu_time()
+        self._shared: Counter[pytest.FixtureDef[object]] = Counter()
+        self._charged: set[tuple[str, str]] = set()
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(self) -> Iterator[None]:
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+        begun = _cpu_time()
+        yield
+        if fixturedef.scope != 'function':
+            used = _cpu_time() - begun
+            self._shared[fixturedef] += used
+            self._last += used
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Function) -> Iterator[None]:
         outcome = yield
         now = _cpu_time()
-        outcome.get_result().cpu_time, self._last = now - self._last, now
+        report = outcome.get_result()
+        report.cpu_time, self._last = now - self._last, now
+        report.shared = {name: self._shared[each] for name in item.fixturenames
+                         for each in item._fixtureinfo.name2fixturedefs.get(name, ())
+                         if self._shared[each]}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         name = _function(report.nodeid)
         self._costs.functions[name] += report.cpu_time
+        for fixture, used in report.shared.items():
+            if (name, fixture) not in self._charged:
+                self._charged.add((name, fixture))
+                self._costs.functions[name] += used
         self._costs.files[name.partition('::')[0]] += report.duration
 
     def pytest_sessionfinish(self) -> None:

@@ -94,23 +94,31 @@ def test_quick_leaves_out_nodes_and_what_costs_much(tmp_path: Path) -> None:
         '6 passed, 3 skipped',
         'left out: test/benchmarks, test/console, test/contract, test/launch, test/nodes '
         '(not quick), test/test_absent.py (not there), 1 tests (--all runs it), 1 tests (more '
-        'than 0.9 s of CPU time)']
+        'than 0.5 s of CPU time)']
 
 
 def test_costs_are_recorded(tmp_path: Path) -> None:
     pytest.importorskip('xdist', reason='pytest-xdist is not installed')
     code = """
 import time, pytest
-@pytest.mark.parametrize('case', [1, 2])
-def test_it(case):
-    end = time.process_time() + 0.3
+def compute(seconds):
+    end = time.process_time() + seconds
     while time.process_time() < end:
         pass
+@pytest.fixture(scope='module')
+def shared(): compute(0.4)
+@pytest.mark.parametrize('case', [1, 2])
+def test_it(case): compute(0.3)
+@pytest.mark.parametrize('case', [1, 2])
+def test_first(shared, case): pass
+def test_second(shared): pass
 def test_nothing(): pass
 """
     printed(tmp_path, {'core/test_a.py': code}, 1, '--record-costs')
-    (name, seconds), = tiers.recorded(tmp_path / 'test' / 'costs.json').functions.items()
-    assert name == 'core/test_a.py::test_it' and 0.6 <= seconds < 8
+    costs = tiers.recorded(tmp_path / 'test' / 'costs.json').functions
+    assert {*costs} == {f'core/test_a.py::test_{name}' for name in ('it', 'first', 'second')}
+    assert all(0.6 <= seconds < 8 if name.endswith('it') else 0.4 <= seconds < 0.8
+               for name, seconds in costs.items()), costs
 
 
 @pytest.mark.parametrize('part', strength(
