@@ -81,7 +81,7 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit status."""
-    if arguments is None and sys.stdout is sys.__stdout__ is not None:
+    if arguments is None and sys.stdout and sys.stdout is sys.__stdout__ and sys.stderr:
         _keep_output()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
