@@ -42,6 +42,17 @@ def config_folders(*within: str) -> Iterator[Path]:
         yield Path(prefix, 'share', 'mnm_ros') / folder
 
 
+def open_streams() -> None:
+    """
+    Let what is printed go nowhere where the standard output or error is closed.
+
+    Else the next file or socket has its number, and libraries print into that.
+    """
+    for name in ('stdout', 'stderr'):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, 'w'))
+
+
 def regular(path: Path) -> Path:
     """
     Return a path that can be opened at once; to open a pipe waits for its other end.

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from mnm_ros.console.arguments import COMPLETING, Parser
 from mnm_ros.core.errors import NoAnswerError
+from mnm_ros.files import open_streams
 from mnm_ros.version import __version__
 
 EPILOG = """\
@@ -81,7 +82,8 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit status."""
-    if arguments is None and sys.stdout and sys.stdout is sys.__stdout__ and sys.stderr:
+    if arguments is None and sys.stdout is sys.__stdout__:
+        open_streams()
         _keep_output()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:

@@ -156,13 +156,12 @@ def test_what_libraries_print_is_no_part_of_the_output() -> None:
     assert (done.stdout, done.stderr) == ('1,east,2\n', 'a library complains\n')
 
 
-@pytest.mark.parametrize('closed', [(1,), (2,), (1, 2)])
-def test_it_runs_where_nothing_can_be_printed(closed: tuple[int, ...]) -> None:
+@pytest.mark.parametrize('closed', ['', '>&-', '2>&-', '>&- 2>&-'])
+def test_it_runs_where_nothing_can_be_printed(closed: str) -> None:
     """As from a script that closes what it does not read."""
-    done = subprocess.run(
-        [sys.executable, '-m', 'mnm_ros', '--version'], stdout=subprocess.PIPE, text=True,
-        timeout=240, preexec_fn=lambda: [os.close(number) for number in closed] and None)
-    assert done.returncode == 0 and (done.stdout != '') == (1 not in closed)
+    done = subprocess.run(f'{sys.executable} -m mnm_ros --version {closed}', shell=True,
+                          stdout=subprocess.PIPE, text=True, timeout=240)
+    assert done.returncode == 0 and (done.stdout == '') == closed.startswith('>')
 
 
 def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

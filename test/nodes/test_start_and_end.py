@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 import signal
+import subprocess
+import sys
 import time
 
 from node_processes import NodeProcess, Peer
@@ -140,6 +142,17 @@ def test_an_impatient_operator(start: Callable, peer: Peer, module: str,
         peer.spin(0.003)
     assert process.wait() == 0, process.output
     assert 'Traceback' not in process.output and 'Aborted' not in process.output
+
+
+def test_a_node_needs_no_standard_error(peer: Peer) -> None:
+    words = '-m mnm_ros run navigator --ros-args -r __node:=unheard'
+    with subprocess.Popen(f'exec {sys.executable} {words} 2>&-', shell=True) as node:
+        try:
+            peer.wait_for(lambda: 'unheard' in peer.node.get_node_names(), 'the node')
+            node.send_signal(signal.SIGINT)
+            assert node.wait(60) == 0
+        finally:
+            node.kill()
 
 
 def test_the_process_ends_although_the_middleware_hangs(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from mnm_ros.core.errors import FileError, ParameterError
-from mnm_ros.files import user_path, write_whole
+from mnm_ros.files import open_streams, user_path, write_whole
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.parameters import check_files, is_required, NODES, ParameterSpec, REQUIRED
 import rclpy
@@ -84,6 +84,7 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
     :param makers: as ``make_node`` of ``run``, for each node.
     :param args: ROS arguments instead of those of the command line.
     """
+    open_streams()    # rclpy writes tracebacks to stderr, and needs one
     with _count_signals() as signals:
         nodes: list[Node] = []
         executor: Executor | None = None
