@@ -75,6 +75,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line('markers', 'thorough(shown_by): a test that only --all runs')
+    config.addinivalue_line('markers', 'quick: a test that --quick runs whatever it costs')
     tiers.choose(config.getoption('all'))
     if config.getoption('quick'):
         collect_ignore.extend(tiers.WITH_NODES)
@@ -106,8 +107,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker('thorough') and not config.getoption('all'):
             item.add_marker(pytest.mark.skip(reason=_THOROUGH))
-        elif config.getoption('quick') and costs.functions.get(
-                _function(item.nodeid), 0.0) > tiers.QUICK:
+        elif (config.getoption('quick') and not item.get_closest_marker('quick')
+              and costs.functions.get(_function(item.nodeid), 0.0) > tiers.QUICK):
             item.add_marker(pytest.mark.skip(reason=_SLOW))
 
 

@@ -95,6 +95,7 @@ def test_each_profile_is_tested_here() -> None:
         'HEARTBEAT', 'HEARTBEATS', 'REQUESTS'}
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(('name', 'kept'), [
     ('LATCHED', 1), ('LATCHED_BY_MANY', 10), ('EVENTS', 50), ('STATIC_TRANSFORMS', 100),
     ('STEP', 0), ('TRANSFORMS', 0), ('REQUESTS', 0), ('HEARTBEATS', 0)])
@@ -106,6 +107,7 @@ def test_a_late_subscriber_gets_what_is_kept_for_it(pair: Pair, name: str, kept:
     assert pair.take(*publishers) == [*range(120 - kept, 120)]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(('name', 'depth'), [
     ('STEP', 10), ('TRANSFORMS', 100), ('REQUESTS', 1000)])
 def test_a_subscriber_that_is_busy_misses_nothing_of_a_burst(

@@ -32,6 +32,10 @@ def test_many():
 def test_expensive():
     pass
 
+@pytest.mark.quick
+def test_promised():
+    pass
+
 @pytest.mark.parametrize('part', range(4))
 def test_domain(part):
     pathlib.Path(os.environ['ROS_DOMAIN_ID'] + '.domain').touch()
@@ -40,7 +44,8 @@ def test_domain(part):
     'nodes/test_steps.py': 'def test_steps(): pass',
     'test_absent.py': 'import pytest; pytest.importorskip("absent", reason="not there")',
 }
-COSTS = """{"functions": {"core/test_promise.py::test_expensive": 9.0},
+COSTS = """{"functions": {"core/test_promise.py::test_expensive": 9.0,
+                          "core/test_promise.py::test_promised": 9.0},
             "files": {"core/test_long.py": 30.0, "nodes/test_longest.py": 40.0}}"""
 
 
@@ -79,19 +84,19 @@ def workers(request: pytest.FixtureRequest) -> int:
 
 def test_what_is_thorough_or_skipped_is_named(tmp_path: Path, workers: int) -> None:
     assert run(tmp_path, workers) == [
-        '8 passed, 2 skipped', 'left out: test/test_absent.py (not there), 1 tests (--all runs '
+        '9 passed, 2 skipped', 'left out: test/test_absent.py (not there), 1 tests (--all runs '
         'it)']
     assert len([*tmp_path.glob('*.domain')]) == max(1, workers)
 
 
 def test_all_runs_what_is_thorough_at_full_strength(tmp_path: Path) -> None:
     assert run(tmp_path, 0, '--all') == [
-        '10 passed, 1 skipped', 'left out: test/test_absent.py (not there)']
+        '11 passed, 1 skipped', 'left out: test/test_absent.py (not there)']
 
 
 def test_quick_leaves_out_nodes_and_what_costs_much(tmp_path: Path) -> None:
     assert run(tmp_path, 0, '--quick') == [
-        '6 passed, 3 skipped',
+        '7 passed, 3 skipped',
         'left out: test/benchmarks, test/console, test/contract, test/launch, test/nodes '
         '(not quick), test/test_absent.py (not there), 1 tests (--all runs it), 1 tests (more '
         'than 0.5 s of CPU time)']

@@ -3,7 +3,8 @@
 """
 The three tiers of the tests, and what each test function has cost.
 
-- ``scripts/test --quick`` runs the tests that need no nodes and cost at most ``QUICK``.
+- ``scripts/test --quick`` runs the tests that need no nodes and cost at most ``QUICK``, or are
+  marked ``quick``, as nothing else notices that a promise of ``promises.py`` is broken.
 - ``scripts/test`` tests each claim once. Seeds are few and effects large, but a false claim fails.
 - ``scripts/test --all`` adds what is marked ``thorough``, and the full ``strength`` of the others.
 

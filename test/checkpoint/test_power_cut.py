@@ -60,6 +60,7 @@ def test_all_that_is_flushed_comes_back(disk: ForgetfulDisk) -> None:
     assert store.path is not None and not store.path.name.endswith('00000001.sqlite')
 
 
+@pytest.mark.quick
 def test_no_moment_at_which_the_power_fails_costs_what_was_flushed_before(
         disk: ForgetfulDisk) -> None:
     """While a generation replaces another one, as well."""
