@@ -238,16 +238,24 @@ def to_go(heard: Telemetry, language: str = ENGLISH) -> str:
     if found is None:
         return ''
     share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
-    seconds = heard.seconds_left()
-    aim = phrase_or(f'aims.{found.aim}', language, found.aim)
-    if seconds is None:
-        most = heard.most_seconds_left()
-        return phrase('figures.done', language, share=share, aim=aim) if most is None else phrase(
-            'figures.at_most', language, share=share, aim=aim, left=duration(most, language))
-    left = duration(seconds, language) if seconds >= MOMENTS else (
-        phrase('figures.a_little', language))
-    return joined(phrase('figures.to_go', language, share=share, left=left, aim=aim),
+    return joined(phrase('figures.done', language, share=share), remaining(heard, language),
                   in_all(heard, language))
+
+
+def remaining(heard: Telemetry, language: str = ENGLISH) -> str:
+    """Return how long the present aim still takes, in time or else in steps; or nothing."""
+    found = heard.activity.progress
+    if found is None:
+        return ''
+    left, seconds, most = heard.steps_left(), heard.seconds_left(), ''
+    if left is None:    # too near to the end to say more
+        left, seconds, most = heard.most_steps_left(), heard.most_seconds_left(), 'most_'
+    kind = ('longer' if left is None else f'{most}steps' if seconds is None else
+            f'{most}time' if seconds >= MOMENTS else 'moments')
+    aim = phrase_or(f'until.{found.aim}', language, phrase(
+        'until.other', language, aim=found.aim))
+    return phrase(f'remaining.{kind}', language, aim=aim, steps=left,
+                  time=duration(seconds or 0.0, language))
 
 
 def in_all(heard: Telemetry, language: str) -> str:

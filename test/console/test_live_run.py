@@ -168,7 +168,8 @@ def test_what_was_missing_when_the_time_was_over(monkeypatch: pytest.MonkeyPatch
     building = replace(BUILDING, activity=Activity(
         progress=Progress('first hypothesis', 30, 120, 80, 200)))
     assert Run(monkeypatch, heard=building).end('--once', '--timeout', '0.1') == (
-        1, 'Timeout after 0.1 s of waiting for the first hypothesis (25% of first hypothesis).')
+        1, 'Timeout after 0.1 s of waiting for the first hypothesis (25% done, '
+        'about 90 steps to the first hypothesis).')
 
 
 def test_processes_end_when_the_output_is_read_no_more(monkeypatch: pytest.MonkeyPatch) -> None:

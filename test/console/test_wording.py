@@ -69,7 +69,7 @@ def test_progress_is_one_line() -> None:
     assert progress(FULL) == (
         'checking/evaluation, 2 known, 3 candidates, 123,456 steps (4,321 per second), '
         '4,500 exploration steps')
-    assert progress(BUILDING).endswith(', 29% of first hypothesis, 20 s to go')
+    assert progress(BUILDING).endswith(', 29% done, about 20 s to the first hypothesis')
     assert '1 known, 1 candidate, ' in progress(
         Telemetry(known=(0,), report={'candidates': '1'}))
     assert progress(Telemetry()).startswith('starting, 0 known, - candidates')
@@ -131,16 +131,18 @@ def test_time_left_needs_a_pace_and_a_robot_that_moves() -> None:
     assert replace(BUILDING, report={**BUILDING.report, 'phase': 'paused'}).seconds_left() is None
     hangs = replace(BUILDING, report={**BUILDING.report, 'unanswered': '12'})
     assert hangs.seconds_left() is None
-    assert progress(hangs).endswith(', no answer for 12 s, 29% of first hypothesis')
+    assert progress(hangs).endswith(
+        ', no answer for 12 s, 29% done, about 2,026 steps to the first hypothesis')
     assert changed(BUILDING, hangs, 2) == ['no answer for 12 s']
     assert changed(hangs, replace(hangs, report={**hangs.report, 'unanswered': '13'}), 2) == []
     # Nobody can wait for years, and of the last steps only the most is known.
-    for pace, done, end in ((1e-12, 812, ''), (100.0, 2000, ', probably less than 30 s to go'),
-                            (100.0, 2838, '')):
+    for pace, done, end in (
+            (1e-12, 812, 'about 2,026 steps to'), (100.0, 2000, 'probably less than 30 s to'),
+            (100.0, 2838, 'longer than predicted to')):
         late = replace(BUILDING, pace=pace, activity=replace(
             BUILDING.activity, progress=Progress('first hypothesis', done, 2838, 1800, 5000)))
         assert late.seconds_left() is None
-        assert progress(late).endswith(f'% of first hypothesis{end}')
+        assert progress(late).endswith(f'% done, {end} the first hypothesis')
 
 
 def test_what_a_fleet_has_made_and_what_is_taken() -> None:

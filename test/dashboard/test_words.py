@@ -48,13 +48,14 @@ def test_what_is_left() -> None:
     assert figures.bar(progressing(2000, '0.0')).text == (
         'probably less than 3,000 steps to the first hypothesis')
     assert words.to_go(progressing(2000, '10.0')) == (
-        '70% of first hypothesis, probably less than 5 min to go')
+        '70% done, probably less than 5 min to the first hypothesis')
     assert figures.bar(progressing(2000, '10.0', 'check')).text == (
         'about 84 s until all has been checked once more')
     # A prediction of a few seconds may hold for a minute.
     assert figures.bar(progressing(2835, '10.0', 'check')).text == (
         'a few moments until all has been checked once more')
-    assert words.to_go(progressing(2835, '10.0', 'check')) == '100% of check, a little to go'
+    assert words.to_go(progressing(2835, '10.0', 'check')) == (
+        '100% done, a few moments until all has been checked once more')
     assert figures.bar(Telemetry()) is None
     slow = progressing(812, '0.3')
     assert figures.bar(slow).detail.endswith('1,800 to 5,000, 2 h 38 min in all at this pace')
@@ -62,7 +63,8 @@ def test_what_is_left() -> None:
     told = replace(slow, activity=Activity(progress=replace(
         slow.activity.progress, smaller_radius=3.0, smaller_expected=700)))
     assert words.to_go(told).endswith(
-        '1 h 53 min to go, 2 h 38 min in all at this pace; L = 3 would take about 39 min')
+        'done, about 1 h 53 min to the first hypothesis, 2 h 38 min in all at this pace; '
+        'L = 3 would take about 39 min')
     assert 'L =' not in words.to_go(replace(told, pace=10.0))
     assert figures.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
 

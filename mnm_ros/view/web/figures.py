@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
-from mnm_ros.language import ENGLISH, phrase, phrase_or
+from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.view.scene import kinds
 from mnm_ros.view.sentences import sentence
 from mnm_ros.view.telemetry import Telemetry
@@ -22,8 +22,8 @@ from mnm_ros.view.words import (
     joined,
     late,
     made,
-    MOMENTS,
     per_second,
+    remaining,
     rests_on,
     trust_words,
     trusted,
@@ -102,17 +102,9 @@ def bar(heard: Telemetry, language: str = ENGLISH) -> Bar | None:
     progress = heard.activity.progress
     if progress is None or progress.expected <= 0:
         return None
-    aim = phrase_or(f'until.{progress.aim}', language, phrase(
-        'until.other', language, aim=progress.aim))
-    left, seconds, most = heard.steps_left(), heard.seconds_left(), ''
-    if left is None:    # too near to the end to say more
-        left, seconds, most = heard.most_steps_left(), heard.most_seconds_left(), 'most_'
     share = min(1.0, max(0.0, progress.done / progress.expected))
     detail = joined(phrase('bar.detail', language, **asdict(progress)), in_all(heard, language))
-    kind = ('longer' if left is None else f'{most}steps' if seconds is None else
-            f'{most}time' if seconds >= MOMENTS else 'moments')
-    return Bar(share, phrase(f'bar.{kind}', language, aim=aim, steps=left,
-                             time=duration(seconds or 0.0, language)), detail)
+    return Bar(share, remaining(heard, language), detail)
 
 
 def about(heard: Telemetry, state: int, language: str = ENGLISH) -> list[str]:
