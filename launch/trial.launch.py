@@ -41,7 +41,7 @@ EXPLORE = Path(__file__).with_name('explore.launch.py')
 
 ARGUMENTS = {
     'params_file': ('', 'Parameters of the explorer, with the actions of the robot (required)'),
-    'trial_dir': ('', 'Folder to keep the trial in; a trial that is in it is continued (empty: '
+    'trial_dir': ('', 'Folder to save the trial in; a trial that is in it is continued (empty: '
                       'mnm_trials/ and the time, in the home folder)'),
     'record_bag': ('auto', 'Record small topics as a bag: true, false, or auto: if ros2 bag is '
                            'installed'),
@@ -78,7 +78,7 @@ def _trial(context: LaunchContext) -> list[Action]:
         'robots', 'sim', 'scenario', 'declare_successors', 'dashboard', 'dashboard_port', 'rviz',
         'rviz_frame', 'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
     return [
-        LogInfo(msg=f'the trial is kept in {folder}'),
+        LogInfo(msg=f'the trial is saved in {folder}'),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(EXPLORE)),
             launch_arguments={**passed_on, 'params_file': str(params_file)}.items()),

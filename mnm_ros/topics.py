@@ -341,7 +341,7 @@ DIAGNOSTICS = {
                         'the same service or topic',
     'unanswered': 's since the command that a robot has not answered, if this is longer than 2 s '
                   'and than twice the usual time; otherwise 0',
-    'checkpoint': '`ok`, `off`, why not everything can be written to `checkpoint_dir`, or the '
+    'checkpoint': '`ok`, `off`, why not everything can be saved in `checkpoint_dir`, or the '
                   'refused files in it',
 }
 """The meaning of each value of the status ``exploration`` on ``/diagnostics``."""

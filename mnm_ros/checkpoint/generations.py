@@ -77,8 +77,8 @@ class Generations:
         self.repairs: list[str] = []
         self.losses: list[str] = []
         self.remarks: list[str] = [] if self._held() is not None else [
-            f'{folder / f"{name}.lock"} holds something else than how many inputs are kept: it is '
-            'left as it is, and whether any are missing cannot be seen']
+            f'{folder / f"{name}.lock"} holds something else than how many inputs are saved: it '
+            'is left as it is, and whether any are missing cannot be seen']
 
     @property
     def path(self) -> Path | None:
@@ -172,7 +172,7 @@ class Generations:
 
         :param point: after which they come; None for the last one that was not left out.
         """
-        self.gap = f'nothing is kept until the next resume point: {reason}'
+        self.gap = f'nothing is saved until the next resume point: {reason}'
         self._leave_out(inputs, point)
         self._tell_left_out(reason)
         self._end_log()
@@ -206,7 +206,7 @@ class Generations:
         if self._left_out > self._told:
             last = self._last
             self.losses.append(f'the inputs {last + self._told + 1:,} to '
-                               f'{last + self._left_out:,} could not be kept: {reason}')
+                               f'{last + self._left_out:,} could not be saved: {reason}')
             self._told = self._left_out
 
     def _tell_lacking(self, reason: str) -> None:
@@ -279,7 +279,7 @@ class Generations:
         found = _MARK.fullmatch(held)
         if found and found[2].decode() == self._digest and int(found[1]) > number:
             self.losses.append(f'{self._folder}: the inputs {number + 1:,} to {int(found[1]):,} '
-                               'were kept, and are in no file that can be used')
+                               'were saved, and are in no file that can be used')
         try:
             os.pwrite(self._lock, f'{number:016d} {self._digest}\n'.encode(), 0)
         except OSError:    # the disk is full; it is only for telling
@@ -410,5 +410,5 @@ def _locked(path: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(lock)
-        raise OSError(f'another explorer of this name keeps {path}') from None
+        raise OSError(f'another explorer of this name has locked {path}') from None
     return lock

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str], program: str = 'mnm_ros forget') -> int:
                       'to remove; times are exact to 10 s (default: the beginning)')
     made.add_argument('--name', default='', metavar='EXPLORER',
                       help='with FOLDER: the first part of the names of the files, if several '
-                      'explorers keep theirs there')
+                      'explorers save theirs there')
     given = made.parse_args(words)
     if given.folder is None and given.name:
         made.error('argument --name: expected FOLDER; --namespace says which explorer is meant')

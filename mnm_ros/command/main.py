@@ -72,7 +72,7 @@ COMMANDS = {
     'improve': Command('command.call:improve', 'improve policies until they are nearly the best'),
     'change': Command('command.call', 'change a simulated world now'),
     'preflight': Command('command.run', 'check a robot side before a trial'),
-    'trial': Command('command.run:trial', 'run an explorer and keep its data in a folder'),
+    'trial': Command('command.run:trial', 'run an explorer and save its data in a folder'),
     'report': Command('trial.report', 'write the report of a trial or a log'),
     'contract': Command('contract.__main__', 'test a robot side against the step protocol'),
     'forget': Command('command.forget', 'remove the data of one robot or node'),

@@ -96,7 +96,7 @@ def _run(node: str, arguments: list[str]) -> int:
 def trial(arguments: Sequence[str], program: str) -> int:
     """Run an explorer until Ctrl-C that keeps everything, as ``trial.launch.py`` does."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Run an explorer with a running robot side, and keep parameters, '
+    made = parser(program, 'Run an explorer with a running robot side, and save parameters, '
                   'checkpoints and every transition in a folder. An earlier trial in the folder '
                   'goes on. `mnm_ros watch` shows the trial, `mnm_ros report` writes the report.')
     made.add_argument('--params-file', required=True, metavar='FILE',
@@ -115,6 +115,6 @@ def trial(arguments: Sequence[str], program: str) -> int:
         print(f'{program}: {given.params_file}: {error}', file=sys.stderr)
         return 1
     explorer = importlib.import_module('mnm_ros.nodes.explorer')
-    print(f'the trial is kept in {parameters.parent}', flush=True)
+    print(f'the trial is saved in {parameters.parent}', flush=True)
     return int(explorer.main(within(given.namespace, [
         ROS_ARGUMENTS, '--params-file', str(parameters), *ros_arguments])))

@@ -115,7 +115,7 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     STOP_DIR,
     ParameterSpec('checkpoint_dir', '', 'folder of the checkpoints, from which a restart goes on; '
                   "'' for no checkpoints", read_only=True),
-    ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for a '
+    ParameterSpec('transition_log', False, 'save every transition in checkpoint_dir, too, for a '
                   'replay'),
     ParameterSpec('warm_start', '', 'transition log of an earlier exploration of the same world, '
                   "as a start; '' for none", read_only=True),

@@ -123,7 +123,7 @@ def test_what_no_other_file_has_is_told_in_numbers(
     second, store = restored(left)
     loss, = store.losses()
     assert second is not None and second.steps < first.steps
-    assert f': the inputs {second.steps + 1:,} to {first.steps:,} were kept, and are in no' in loss
+    assert f': the inputs {second.steps + 1:,} to {first.steps:,} were saved, and are in' in loss
     store.close()
     store = restored(left)[1]
     assert store.losses() == []    # it is told once
@@ -162,7 +162,7 @@ def test_what_was_kept_and_is_gone_is_told_when_all_begins_again(run: Run) -> No
     store.begin_generation(0, None)
     assert store.flush()
     loss, = store.losses()
-    assert f': the inputs 1 to {LONG:,} were kept, and are in no file' in loss
+    assert f': the inputs 1 to {LONG:,} were saved, and are in no file' in loss
     store.close()
     other = Store(folder, 'explorer', {**IDENTITY, 'radius': 3.0})
     other.begin_generation(0, None)
@@ -302,7 +302,7 @@ def test_what_a_locked_file_has_not_taken_at_the_end_is_told(
         store.append(Update(Observation(0, 2)))
         store.close()
     loss, = store.losses()
-    assert 'the inputs 2 to 3 could not be kept' in loss and 'locked' in loss
+    assert 'the inputs 2 to 3 could not be saved' in loss and 'locked' in loss
 
 
 @pytest.mark.parametrize('more', [0, 2])
@@ -472,4 +472,4 @@ def test_what_waits_for_a_resume_point_at_the_end_is_told_in_numbers(
     assert not store.flush()
     store.close()
     loss, = store.losses()
-    assert f'the inputs {1 + begun} to 15 could not be kept' in loss and 'full' in loss
+    assert f'the inputs {1 + begun} to 15 could not be saved' in loss and 'full' in loss

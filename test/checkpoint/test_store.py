@@ -54,7 +54,7 @@ def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None
 
 def test_one_explorer_of_a_name_at_a_time(tmp_path: Path) -> None:
     store = Store(tmp_path, 'explorer', IDENTITY)
-    with pytest.raises(OSError, match='another explorer of this name keeps'):
+    with pytest.raises(OSError, match='another explorer of this name has locked'):
         Store(tmp_path, 'explorer', IDENTITY)
     Store(tmp_path, 'robot_2.explorer', IDENTITY).close()
     store.close()

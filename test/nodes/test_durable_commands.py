@@ -166,7 +166,7 @@ def test_what_means_nothing_is_told_once_for_each_file(
     for end, told in zip(ends, (
             '2 of the lines cannot be read; they are left out',
             '2 of the lines cannot be read; they are left out',
-            'holds something else than how many inputs are kept: it is left as it is',
+            'holds something else than how many inputs are saved: it is left as it is',
             'is not used, until a robot side says what it is')):
         warning, = (line for line in process.output.splitlines()
                     if f'{tmp_path}/explorer.{end}' in line)

@@ -408,7 +408,7 @@ def test_a_lock_is_told_when_it_begins_and_when_it_ends(
     other.close()
     for _ in range(2):
         steps()
-        assert logged[1:] == ['info: everything can be kept again'] and not keeper.problem
+        assert logged[1:] == ['info: everything can be saved again'] and not keeper.problem
     keeper.close()
     logged.clear()
     for path in tmp_path.glob('*.sqlite'):
@@ -510,7 +510,7 @@ def test_what_is_refused_or_missing_is_told_until_somebody_accepts_it(
     for file in generations(folder):
         file.write_bytes(b'not a database' * 100)
     kept_as = f'kept as {file.name}.aside.1'
-    lost = 'were kept, and are in no file that can be used'
+    lost = 'were saved, and are in no file that can be used'
     events = peer.listen(String, 'events', messages.EVENTS)
     diagnostics = peer.listen(DiagnosticArray, '/diagnostics', 10)
 

@@ -29,7 +29,7 @@ def test_of_a_real_run(start: Callable, explorer: Callable, begin_command: Calla
     policies = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis')
     assert process.stop() == 0 and robot.stop() == 0
-    assert process.output.startswith(f'the trial is kept in {tmp_path / "kept"}\n')
+    assert process.output.startswith(f'the trial is saved in {tmp_path / "kept"}\n')
     file, *_ = (tmp_path / 'kept').glob('explorer.0*.sqlite')
     done, held = commands(('report', str(tmp_path / 'kept')), ('checkpoint', str(file)))
     assert held.returncode == 0 and re.search(r'^inputs: \d+', held.stdout, re.MULTILINE)

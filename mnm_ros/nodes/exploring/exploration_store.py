@@ -172,7 +172,7 @@ class ExplorationStore:
         if problem and not self._told:
             logger.warning(f'not everything can be saved: {problem}')
         elif self._told and not problem:
-            logger.info('everything can be kept again')
+            logger.info('everything can be saved again')
         self._told = bool(problem)
         losses = [f'checkpoint incomplete: {loss}' for loss in self._store.losses()]
         for loss in losses:
