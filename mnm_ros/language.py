@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+import errno
 from functools import lru_cache
 from string import Formatter
 import time
@@ -27,6 +28,12 @@ LANGUAGES = ('en', 'de')
 
 ENGLISH = LANGUAGES[0]
 _MOST_NAMED, _NAMED = 6, 5    # texts in a list, and how many of a longer one
+_DISK = {
+    errno.ENOSPC: 'full', errno.EDQUOT: 'full',
+    errno.EACCES: 'forbidden', errno.EPERM: 'forbidden', errno.EROFS: 'read_only',
+    errno.ENOENT: 'no_folder', errno.ENOTDIR: 'no_folder',
+    errno.EISDIR: 'folder', errno.ELOOP: 'link', errno.EIO: 'broken'}
+"""The phrases of errors of the disk while a file is written."""
 _LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 Table = Mapping[str, Mapping[str, str]]
@@ -144,6 +151,8 @@ class FilePhraseError(PhraseError, FileError):
 
 def said_by(error: Exception) -> Text:
     """Return the phrase of an error, or its text if it has none."""
+    if isinstance(error, OSError) and error.errno in _DISK and error.filename:
+        return Phrase.of(f'disk.{_DISK[error.errno]}', file=str(error.filename))
     return error.said if isinstance(error, PhraseError) else str(error)
 
 

@@ -24,6 +24,7 @@ from mnm_ros.core.progress.said import (
     GoalNotBegun,
     NextGoalCame,
     NodeEnding,
+    NoGoalUnderWay,
     NothingSaidOfGoal,
     OtherCommander,
     PolicyNotHeard,
@@ -358,11 +359,10 @@ class Navigator(Node):
 
     def _on_cancel(self, _: Trigger.Request) -> tuple[bool, str]:
         found = self._cancel(CancelCalled())
-        answer = ('no_goal' if not found else
-                  'cancelled' if self._goal is None else 'cancelling')
-        language = self._board.language
-        return self._requests.called(
-            'cancel', 'cancel', (found, phrase(f'answers.{answer}', language)), language)
+        language, none = self._board.language, NoGoalUnderWay()
+        answer = sentence(none, language=language) if not found else phrase(
+            f'answers.{"cancelled" if self._goal is None else "cancelling"}', language)
+        return self._requests.called('cancel', 'cancel', (found, answer), language, none)
 
     def _tick(self) -> None:
         self._poses.tick(self._whereabouts.last_seen)

@@ -9,13 +9,15 @@ from threading import RLock
 import time
 from typing import Any
 
-from mnm_ros.language import Phrase, phrase
+from mnm_ros.core.progress.said import NoGoalUnderWay
+from mnm_ros.language import Phrase, phrase, Text
 from mnm_ros.navigator_client import NavigatorClient
 from mnm_ros.nodes.common.commanding import CALL_AGAIN, NOT_AT_REST
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.page.repeated_calls import CommandOutcome, never, RepeatedCalls
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import goal_words
+from mnm_ros.view.sentences import Sentence
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.panels import BAR, CONTROLS, OF_ROBOTS
 from mnm_ros.view.words import in_time, joined
@@ -26,10 +28,13 @@ _QUIET = ('paused', 'fault', 'done')    # phases in which the explorer leaves th
 _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
 _WHOLE = ('stop', 'resume', 'home')     # controls of which the last one pressed counts
 
-_WORDS = {name: (Phrase.of(f'outcomes.{name}_done'), Phrase.of(f'outcomes.{name}_goes_on'))
-          for name in ('stop', 'home', 'cancel')} | {
-              name: (Phrase.of(f'outcomes.{name}_done'),) * 2
-              for name in ('pause', 'resume', 'recover', 'look', 'save', 'load', 'change')}
+_WORDS: dict[str, tuple[Text, ...]] = {
+    **{name: (Phrase.of(f'outcomes.{name}_done'), Phrase.of(f'outcomes.{name}_goes_on'))
+       for name in ('stop', 'home')},
+    'cancel': (Phrase.of('outcomes.cancel_done'), Phrase.of('outcomes.cancel_goes_on'),
+               Sentence(NoGoalUnderWay())),    # the only reason to refuse it
+    **{name: (Phrase.of(f'outcomes.{name}_done'),) * 2
+       for name in ('pause', 'resume', 'recover', 'look', 'save', 'load', 'change')}}
 """How the page calls what has come of a control; its node may speak another language."""
 
 _Errand = Iterator[CommandOutcome]
@@ -139,7 +144,7 @@ class Commands:
         request = Trigger.Request() if control.data is None else SetBool.Request(data=control.data)
         calls = RepeatedCalls(
             self._at(control.service), request, unfinished, repeat=control.data is not None,
-            answered=self.look, words=_WORDS.get(name))
+            answered=self.look, words=_WORDS.get(name, ()))
         while (outcome := calls.look(time.monotonic())).good is None:
             yield outcome
         yield outcome

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 import math
 from typing import Any, NamedTuple
 
-from mnm_ros.language import Phrase
+from mnm_ros.language import Phrase, Text
 from mnm_ros.nodes.common.commanding import CALL_AGAIN
 
 _TIMEOUT = 5.0    # s, for an answer
@@ -25,7 +25,7 @@ class CommandOutcome(NamedTuple):
     :ivar good: whether it was done; None as long as that is open.
     """
 
-    text: str | Phrase
+    text: Text
     good: bool | None
 
 
@@ -42,14 +42,14 @@ class RepeatedCalls:
     :param unfinished: says of an answer whether the request is to be made again.
     :param repeat: whether a request may be made again that was not answered.
     :param answered: called after each answer.
-    :param words: how the page calls what is done, and what is not done yet; None for the words of
-        the service.
+    :param words: how the page calls what is done, what is not done yet, and perhaps what is
+        refused; otherwise, the words of the service stand.
     """
 
     def __init__(self, clients: Mapping[str, Any], request: Any,
                  unfinished: Callable[[Any], bool] = never, repeat: bool = True,
                  answered: Callable[[], object] = lambda: None,
-                 words: tuple[Phrase, Phrase] | None = None) -> None:
+                 words: Sequence[Text] = ()) -> None:
         self._answered, self._words = answered, words
         self._clients, self._request = clients, request
         self._unfinished, self._repeat = unfinished, repeat
@@ -78,11 +78,12 @@ class RepeatedCalls:
         if done.cancelled() or self._said[robot].good is not None:
             return
         response = done.result()
-        text = response.message.removesuffix(CALL_AGAIN) or Phrase.of(
+        text: Text = response.message.removesuffix(CALL_AGAIN) or Phrase.of(
             f'outcomes.{"done" if response.success else "refused"}')
         unfinished = self._unfinished(response)
-        if self._words and (unfinished or response.success):
-            text = self._words[unfinished]
+        which = 1 if unfinished else 0 if response.success else 2
+        if which < len(self._words):
+            text = self._words[which]
         if unfinished:
             self._said[robot] = CommandOutcome(text, None)
             self._due[robot], self._give_up[robot] = asked + _AGAIN, math.inf
@@ -93,7 +94,7 @@ class RepeatedCalls:
 
 def of_all(said: Mapping[str, CommandOutcome]) -> CommandOutcome:
     """Return what came of all in one sentence; it is good once that is true of each."""
-    together: dict[str | Phrase, list[str]] = {}
+    together: dict[Text, list[str]] = {}
     for robot, outcome in said.items():
         together.setdefault(outcome.text, []).append(robot)
     texts = [Phrase.of('outcomes.of_robots', robots=', '.join(robots), said=text)

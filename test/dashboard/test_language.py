@@ -7,13 +7,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import fields, replace
+import errno
 from html import unescape
 import io
+import os
 from pathlib import Path
 import re
 import string
 
 from english import ENGLISH
+from mnm_ros import language as language_module
 from mnm_ros.core.errors import FileError
 from mnm_ros.core.progress import said
 from mnm_ros.core.progress.activity import Activity, ClosedWay, Evidence, Progress
@@ -22,7 +25,17 @@ from mnm_ros.core.progress.said import Said
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.core.queries import Phase
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
-from mnm_ros.language import check, LANGUAGES, moment, number, Phrase, phrase, table, text_in
+from mnm_ros.language import (
+    check,
+    LANGUAGES,
+    moment,
+    number,
+    Phrase,
+    phrase,
+    said_by,
+    table,
+    text_in,
+)
 from mnm_ros.page.repeated_calls import CommandOutcome, of_all
 from mnm_ros.plan import edits, place_edits
 from mnm_ros.robot_description import RobotDescription
@@ -60,7 +73,8 @@ BY_VALUE = {
     'controls': {*CONTROLS, 'go'}, 'effects': {*CONTROLS, 'go'},
     'offerers': {control.offerer for control in CONTROLS.values()},
     'machine': {*(each.value for each in Phase), 'building', 'checking', 'label'},
-    'said': {*Said.KINDS}, 'edits': {*edits._EDITS, *place_edits._EDITS},
+    'disk': {*language_module._DISK.values()}, 'said': {*Said.KINDS},
+    'edits': {*edits._EDITS, *place_edits._EDITS},
     'things': {*edits.THINGS}, 'thing_names': {*edits.THINGS}}
 """By the section of the table, the names of its phrases, which are values of the code."""
 
@@ -338,6 +352,16 @@ def test_numbers_and_times_are_those_of_the_language() -> None:
         'Mo', 'Di', 'Mi', 'Do', 'Fr', 'Sa', 'So'}
     assert phrase('tiles.known', 'de', count=1) == 'Ort bekannt'
     assert words.duration(7260, 'de') == '2 h 1 min'
+
+
+@pytest.mark.parametrize(('number', 'german'), [
+    (errno.ENOSPC, 'a/plan.yaml: der Datenträger ist voll, erwartet ist Platz für die Datei'),
+    (errno.EISDIR, 'a/plan.yaml ist ein Ordner, erwartet ist eine Datei'),
+    (errno.EBUSY, "[Errno 16] Device or resource busy: 'a/plan.yaml'")])
+def test_an_error_of_the_disk_is_said_in_the_language_of_the_page(
+        number: int, german: str) -> None:
+    error = OSError(number, os.strerror(number), 'a/plan.yaml')
+    assert text_in('de', said_by(error)) == german
 
 
 def test_what_came_of_a_button_is_said_in_the_language_of_who_reads_it() -> None:

@@ -99,7 +99,8 @@ def test_an_explorer_is_run_told_and_watched(
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
     resumed, unknown = commands(('resume', *here), ('improve', '99', *here))
     assert (resumed.returncode, resumed.stdout) == (0, 'exploring\n'), resumed.stderr
-    assert unknown.returncode == 1 and 'refused, state 99 has no policy' in unknown.stderr, unknown
+    assert unknown.returncode == 1 and (
+        'refused, state 99: no policy leads there' in unknown.stderr), unknown
     assert [process.stop() for process in (watch, objects)] == [0, 0]
     slow_down(peer, '/robot_1/cmp_sim', 0.004)
     peer.wait_for(lambda: any('policy to state 1 is within 50% of the best' in message.data
@@ -108,7 +109,7 @@ def test_an_explorer_is_run_told_and_watched(
     assert answer(calls[1], peer) == 'stopped\n'
     calls.append(begin_command('go', *here))
     no_more = command('improve', *here)
-    assert no_more.stdout.endswith(': none any more\n'), no_more
+    assert no_more.stdout.endswith(': no policy is improved any more\n'), no_more
     assert [call.wait() for call in calls] == [0, 0, 0] and explorer.stop() == 0
     said = [json.loads(line) for line in objects.output.splitlines()]
     lines = watch.output.splitlines()
@@ -209,7 +210,8 @@ def test_a_policy_is_made_nearly_the_best(
     assert asked.returncode == 0 and asked.stdout.endswith(': state 1\n'), asked
     assert asked.stdout.startswith('improvement of policies requested, by mnm_ros improve'), asked
     unknown, nowhere = commands(('improve', '99'), ('improve', 'kitchen'))
-    assert unknown.returncode == 1 and 'refused, state 99 has no policy' in unknown.stderr, unknown
+    assert unknown.returncode == 1 and (
+        'refused, state 99: no policy leads there' in unknown.stderr), unknown
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
     slow_down(peer, pause=0.0)
     peer.wait_for(lambda: any(f'policy to state 1 is {within}' in message.data
@@ -218,10 +220,10 @@ def test_a_policy_is_made_nearly_the_best(
                   'what is told of it')
     slow_down(peer)
     assert peer.set_parameter('explorer', 'improve_within', 0.1).successful
-    assert command('improve', '3', '2').stdout.endswith(': state 3; state 2\n')
+    assert command('improve', '3', '2').stdout.endswith(': states 3, 2\n')
     peer.wait_for(lambda: any('improving the policy to state' in message.data
                               for message in doing), 'what it is doing')
-    assert command('improve').stdout.endswith(': none any more\n')
+    assert command('improve').stdout.endswith(': no policy is improved any more\n')
 
 
 @pytest.mark.parametrize('refusal', [NoPoliciesHeard(), NoPolicyYet()])

@@ -14,9 +14,11 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import NoPolicyYet, PoliciesRefused, Said
 from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, EACH_SECOND
 from mnm_ros.nodes.common.request import Request
 from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
+from mnm_ros.view.sentences import sentence
 from node_processes import NodeProcess, Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 from tiers import thorough
@@ -24,7 +26,7 @@ from tiers import thorough
 
 def test_a_long_message_has_a_short_answer_and_most_of_a_flood_has_none() -> None:
     """Without a node, in one moment."""
-    answers: list[tuple[str, bool]] = []
+    answers: list[tuple[Said, bool]] = []
     heard: list[Callable[[Int64MultiArray], None]] = []
     allowance, exploration = Allowance(lambda: 0.0), Exploration(
         settings(Problem(2, 4.0, 1.0, 0.1)))
@@ -34,12 +36,14 @@ def test_a_long_message_has_a_short_answer_and_most_of_a_flood_has_none() -> Non
             for_topic=lambda take, most: take, call=lambda method, states: method(states),
             limited=lambda topic, take: allowance.limited(topic, take, lambda said: None)),
         lambda: exploration, lambda: 0.1,
-        lambda text, refused: answers.append((text, refused)))
+        lambda said, refused: answers.append((said, refused)))
     take, = heard
     take(Int64MultiArray(data=array('q', range(100, 100_100))))
-    (text, refused), = answers
-    assert refused and len(text) < 200
-    assert text.startswith('refused, ') and text.endswith('; 99,999 more are refused')
+    (said, refused), = answers
+    assert refused and said == PoliciesRefused(100, 99_999, NoPolicyYet())
+    assert sentence(said) == 'refused, state 100: no policy for it yet; 99,999 more are refused'
+    assert sentence(said, language='de') == (
+        'abgelehnt, Zustand 100: es gibt noch keine Policy dorthin; 99.999 weitere abgelehnt')
     for number in range(200):
         take(Int64MultiArray(data=array('q', [number + 100])))
     assert 1 < len(answers) <= AT_ONCE + EACH_SECOND + 1

@@ -14,6 +14,7 @@ from faulty_robot import as_steps, is_right, learns, Step
 from logged_robot import played, start_logged
 from mnm_ros import messages
 from mnm_ros.nodes.common.allowance import PROBE, TOO_MANY
+from mnm_ros.view.sentences import sentence
 from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
@@ -105,7 +106,7 @@ def test_paused_and_resumed_again_and_again(
         while True:
             future = client.call_async(SetBool.Request(data=bool(i % 2)))
             peer.wait_for(future.done, 'a response')
-            if TOO_MANY not in future.result().message:
+            if sentence(TOO_MANY) not in future.result().message:
                 break
             peer.spin(PROBE)
         assert future.result().success

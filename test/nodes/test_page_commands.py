@@ -11,7 +11,7 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.language import text_in
-from mnm_ros.page.commands import Commands
+from mnm_ros.page.commands import _WORDS, Commands
 from mnm_ros.page.repeated_calls import CommandOutcome, of_all, RepeatedCalls
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from node_processes import Peer
@@ -23,6 +23,23 @@ from test_robot_side import SlowRobot
 
 def in_words(outcome: CommandOutcome) -> tuple[str, bool | None]:
     return text_in('en', outcome.text), outcome.good
+
+
+class Service:
+    """A client of a service that answers when the test says so."""
+
+    def __init__(self) -> None:
+        self._asked: list[Callable[[Any], None]] = []
+
+    def service_is_ready(self) -> bool:
+        return True
+
+    def call_async(self, request: Any) -> Any:
+        return SimpleNamespace(add_done_callback=self._asked.append)
+
+    def answer(self, message: str, success: bool) -> None:
+        self._asked[-1](SimpleNamespace(cancelled=lambda: False, result=lambda: SimpleNamespace(
+            message=message, success=success)))
 
 
 class Operated:
@@ -168,12 +185,17 @@ def test_what_came_of_all() -> None:
 def test_an_answer_is_told_as_soon_as_it_comes() -> None:
     """Issue: the word after Stop came seconds later on a busy machine."""
     heard: list[CommandOutcome] = []
-    asked: list[Callable[[Any], None]] = []
-    client = SimpleNamespace(
-        service_is_ready=lambda: True,
-        call_async=lambda request: SimpleNamespace(add_done_callback=asked.append))
-    calls = RepeatedCalls({'': client}, None, answered=lambda: heard.append(calls.look(0.1)))
+    service = Service()
+    calls = RepeatedCalls({'': service}, None, answered=lambda: heard.append(calls.look(0.1)))
     assert in_words(calls.look(0.0)) == ('requested', None) and not heard
-    asked[0](SimpleNamespace(cancelled=lambda: False, result=lambda: SimpleNamespace(
-        message='stopped', success=True)))
+    service.answer('stopped', True)
     assert heard == [CommandOutcome('stopped', True)]
+
+
+def test_the_page_has_its_own_words_for_a_goal_that_is_not_there_to_be_cancelled() -> None:
+    service = Service()
+    calls = RepeatedCalls({'': service}, None, words=_WORDS['cancel'])
+    calls.look(0.0)
+    service.answer('no goal is under way', False)
+    outcome = calls.look(0.1)
+    assert text_in('de', outcome.text) == 'es gibt kein laufendes Ziel' and outcome.good is False

@@ -13,6 +13,7 @@ from mnm_ros.nodes.common.allowance import AT_ONCE, TOO_MANY
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.protocol.exchange import Command
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.sentences import sentence
 from node_processes import DEADLINE, NodeProcess, Peer
 import pytest
 from std_msgs.msg import Bool, Header, Int64MultiArray, String
@@ -111,7 +112,7 @@ def test_too_many_ways_home_are_refused_but_to_a_commander_whose_reset_they_are(
         def answers(more: int = 3) -> list[str]:
             return [call(Trigger.Request()).message for _ in range(more)]
 
-        refused = TOO_MANY
+        refused = sentence(TOO_MANY)
         assert answers(AT_ONCE)[-1].startswith('an action is being executed')
         robot.arrive(0)
         assert refused in answers(AT_ONCE)

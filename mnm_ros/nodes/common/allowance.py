@@ -16,7 +16,7 @@ import math
 import time
 from typing import TypeVar
 
-from mnm_ros.core.progress.said import TooManyGoals
+from mnm_ros.core.progress.said import CallsTooOften, TooManyGoals
 
 AT_ONCE = 50
 """Calls of one entry that are taken at once, such as all parameters of a file that is loaded."""
@@ -31,9 +31,7 @@ _BURST = 2.0    # s, that they may take at once
 
 PROBE = 2.0    # s
 
-TOO_MANY = (
-    f'calls come faster than {EACH_SECOND:g} a second, or take more than {SHARE:.0%} of the time '
-    f'of the node; wait for {PROBE:g} s')
+TOO_MANY = CallsTooOften(EACH_SECOND, SHARE, PROBE)
 """Why a call is refused."""
 
 TOO_MANY_GOALS = TooManyGoals(EACH_SECOND, PROBE)

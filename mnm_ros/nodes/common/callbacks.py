@@ -8,8 +8,10 @@ from collections.abc import Callable
 import time
 from typing import Protocol, TypeVar
 
+from mnm_ros.language import ENGLISH
 from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.view.sentences import sentence
 from rclpy.clock import Clock, ClockType, ROSClock
 from rclpy.timer import Timer
 
@@ -41,14 +43,16 @@ def answering(
         answer: Callable[[_RequestT], tuple[bool, str]],
         allowance: Allowance | None = None, service: str = '',
         anyway: Callable[[_RequestT], bool] = lambda request: False,
-        ) -> Callable[[_RequestT, _AnswerT], _AnswerT]:
+        language: str = ENGLISH) -> Callable[[_RequestT, _AnswerT], _AnswerT]:
     """
     Make what returns success and a sentence for a request a service's callback.
 
     :param allowance: for the calls of a ``service``; what is more is refused, unless ``anyway``.
+    :param language: of the refusal.
     """
     limited = answer if allowance is None else allowance.limited(
-        f'service {service}', answer, lambda request: (False, TOO_MANY), anyway)
+        f'service {service}', answer,
+        lambda request: (False, sentence(TOO_MANY, language=language)), anyway)
 
     def respond(request: _RequestT, response: _AnswerT) -> _AnswerT:
         response.success, response.message = limited(request)

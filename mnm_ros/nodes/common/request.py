@@ -9,9 +9,10 @@ The standard services do not say who calls them. A reader ignores keys that are 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
+from typing import Annotated, Union
 
 from mnm_ros.core.progress.json_values import one_line, read_json
+from mnm_ros.core.progress.said import maybe_said, Reason, Said
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Request:
     :ivar part_of: the request that it is a part of, such as ``goal``, which has its own event.
     :ivar goal, state: the id of a goal, if it has one yet, and where it leads.
     :ivar text: more of it, for people.
+    :ivar said: the same as a value, of which a reader makes a sentence in its language.
     :ivar ago: s since it was asked for, if that is said afterwards.
     :ivar id: distinguishes the event that answers it from other answers; unique.
     """
@@ -42,10 +44,16 @@ class Request:
     text: Union[str, None] = None
     ago: Union[float, None] = None
     id: Union[str, None] = None
+    said: Annotated[Union[Said, None], maybe_said] = None
+
+    @property
+    def reason(self) -> Reason:
+        """Return more of it, as a value if there is one."""
+        return self.said or self.text or ''
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""
-        return one_line(self)
+        return one_line(self, **({'said': self.said.to_plain()} if self.said else {}))
 
     @classmethod
     def from_json(cls, told: str) -> Request:

@@ -8,9 +8,11 @@ import math
 from typing import Any
 
 from mnm_ros import messages
-from mnm_ros.language import ENGLISH, phrase
+from mnm_ros.core.progress.said import InWords, Refused, Said
+from mnm_ros.language import ENGLISH
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.request import Request
+from mnm_ros.view.sentences import sentence
 from rclpy.duration import Duration
 from std_msgs.msg import String
 
@@ -50,11 +52,17 @@ class RequestTopic:
         self._publisher.wait_for_all_acked(Duration(seconds=seconds))
 
     def called(self, what: str, service: str, answer: tuple[bool, str],
-               language: str = ENGLISH) -> tuple[bool, str]:
-        """Say that a service of this node was called, and why in vain; return the answer."""
+               language: str = ENGLISH, why: Said | None = None) -> tuple[bool, str]:
+        """
+        Say that a service of this node was called, and why in vain; return the answer.
+
+        :param language: of the text that is published.
+        :param why: it was refused, if that is known as a value.
+        """
         success, text = answer
-        self.say(what, f'{SERVICE}{service}', text=None if success else phrase(
-            'answers.refused', language, why=text))
+        refused = None if success else Refused(why or InWords(text))
+        self.say(what, f'{SERVICE}{service}', said=refused,
+                 text=sentence(refused, language=language) or None)
         return answer
 
     def setting(self, name: str, before: object, now: object) -> None:

@@ -7,16 +7,30 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mnm_ros import messages
-from mnm_ros.core.errors import MnmError
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.progress.said import (
+    as_said,
+    ChecksNotImproving,
+    ExplorationOver,
+    InWords,
+    ManyPoliciesToImprove,
+    NoImprovement,
+    NoPolicy,
+    NoPolicyYet,
+    OfReset,
+    PoliciesRefused,
+    PoliciesToImprove,
+    PolicyRefused,
+    Refused,
+    Said,
+    SomeRefused,
+)
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.sentences import sentence
 from std_msgs.msg import Int64MultiArray
 
-_SHOWN = 10    # states in an answer
+_SHOWN = 6    # states in an answer
 
 
 class ImproveTopic:
@@ -29,14 +43,11 @@ class ImproveTopic:
     :param exploration: returns the present one.
     :param within: returns how near to the best the policies are to be.
     :param answer: called with the answer, and whether any state is refused.
-    :param names: returns those of states.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard,
                  exploration: Callable[[], Exploration], within: Callable[[], float],
-                 answer: Callable[[str, bool], object],
-                 names: Callable[[], RobotDescription] = lambda: UNDESCRIBED) -> None:
-        self._names = names
+                 answer: Callable[[Said, bool], object]) -> None:
         self._exploration = exploration
         self._within = within
         self._answer = answer
@@ -48,33 +59,41 @@ class ImproveTopic:
     def _take(self, states: tuple[int, ...]) -> None:
         exploration = self._exploration()
         if exploration.state in OVER:
-            self._answer(f'refused, exploration is over: {sentence(exploration.status)}', True)
+            self._answer(Refused(ExplorationOver(
+                as_said(exploration.status) or InWords(''))), True)
             return
         if not states:
             exploration.improve_no_more()
-            self._answer('none any more', False)
+            self._answer(NoImprovement(), False)
             return
-        said, refused = self._asked(exploration, states)
-        self._answer('; '.join(said), refused > 0)
+        self._answer(*self._asked(exploration, states))
 
-    def _asked(self, exploration: Exploration, states: tuple[int, ...]) -> tuple[list[str], int]:
-        """Ask for states; return which are taken, why others are not, and how many those are."""
-        known = set(exploration.hypothesis.targets) if exploration.hypothesis else set()
-        taken, refused, why = [], 0, ''
+    def _asked(self, exploration: Exploration, states: tuple[int, ...]) -> tuple[Said, bool]:
+        """Ask for states; return the answer, and whether any state is refused."""
+        taken: list[int] = []
+        refused: list[tuple[int, Said]] = []
         for state in dict.fromkeys(states):
-            if state in known or not refused:    # why the first one is refused will do
-                try:
-                    exploration.improve(state, self._within())
-                    taken.append(self._names().place(state))
-                    continue
-                except MnmError as error:
-                    why = why or f'refused, {error}'
-            refused += 1
-        said = taken[:_SHOWN]
-        if len(taken) > _SHOWN:
-            said.append(f'{len(taken) - _SHOWN:,} more')
-        if refused:
-            said.append(why)
-        if refused > 1:
-            said.append(f'{refused - 1:,} more are refused')
-        return said, refused
+            why = _refusal(exploration, state)
+            if why:
+                refused.append((state, why))
+            else:
+                exploration.improve(state, self._within())
+                taken.append(state)
+        improved = (PoliciesToImprove(tuple(taken)) if len(taken) <= _SHOWN else
+                    ManyPoliciesToImprove(tuple(taken[:_SHOWN]), len(taken) - _SHOWN))
+        if not refused:
+            return improved, False
+        (state, why), more = refused[0], len(refused) - 1
+        said = PoliciesRefused(state, more, why) if more else PolicyRefused(state, why)
+        return SomeRefused(improved, said) if taken else said, True
+
+
+def _refusal(exploration: Exploration, state: int) -> Said | None:
+    """Return why the policy to a state cannot be improved; None if it can."""
+    if exploration.hypothesis is None:
+        return NoPolicyYet()
+    if state not in exploration.hypothesis.targets:
+        return NoPolicy()
+    if state == exploration.home:
+        return OfReset()
+    return None if exploration.mnm.can_improve else ChecksNotImproving(exploration.settings.checks)

@@ -11,6 +11,7 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.errors import CheckpointError
+from mnm_ros.core.progress.said import InWords, Refused
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.language import phrase
 from mnm_ros.nodes.common.callbacks import answering
@@ -64,10 +65,10 @@ class Services:
             what = service if service != 'explore' else 'resume' if request.data else 'pause'
             if text != FORGETTING:
                 self._session.record.called(
-                    service, what, '' if success else self._words('refused', why=text))
+                    service, what, '' if success else Refused(InWords(text)))
             return success, text
 
-        return answering(recorded, self._session.allowance, service, anyway)
+        return answering(recorded, self._session.allowance, service, anyway, self._language)
 
     def _words(self, name: str, **fields: object) -> str:
         return phrase(f'answers.{name}', self._language, **fields)

@@ -113,7 +113,8 @@ class ExplorationSession:
             kept.past if kept else ())
         parameters.on_change = self.record.setting
         parameters.refusal = lambda: (
-            '' if self.allowance.takes('set_parameters') else TOO_MANY)
+            '' if self.allowance.takes('set_parameters') else sentence(
+                TOO_MANY, language=self.language))
         self._publishers.reason_to_wait = lambda: self.record.waiting
         self._publishers.requests_dropped = lambda: self.record.dropped
         self._link.after_description = self._declare
@@ -121,8 +122,7 @@ class ExplorationSession:
         self._link.reason_to_rest, self.record.on_goals = work_first.reason, work_first.hear
         ImproveTopic(node, self._guard, lambda: self.exploration,
                      lambda: parameters['improve_within'],
-                     lambda text, refused: self.record.heard('improve', 'improve', text, refused),
-                     lambda: self._link.profile.names)
+                     lambda said, refused: self.record.heard('improve', 'improve', said, refused))
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_command)
         if not parameters.is_set('robots'):

@@ -15,6 +15,7 @@ Import all of them from here: ``read_said`` knows the kinds that were imported.
 """
 
 from mnm_ros.core.progress.said.activities import *  # noqa: F401, F403
+from mnm_ros.core.progress.said.answers import *  # noqa: F401, F403
 from mnm_ros.core.progress.said.events import *  # noqa: F401, F403
 from mnm_ros.core.progress.said.goals import *  # noqa: F401, F403
 from mnm_ros.core.progress.said.reasons import *  # noqa: F401, F403

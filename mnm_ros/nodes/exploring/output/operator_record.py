@@ -21,6 +21,7 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
 from mnm_ros.protocol.rest_rules import asked_by
 from mnm_ros.view.event_words import goal_said
+from mnm_ros.view.sentences import sentence
 from std_msgs.msg import Bool, String
 
 _GRACE = 1.0      # s, in which it is heard who has called a service
@@ -122,13 +123,13 @@ class OperatorRecord:
         """Whether something has happened, and it is not known yet for whom."""
         return bool(self._open)
 
-    def called(self, service: str, what: str, text: str = '') -> None:
-        """Record a call of a service of the explorer; ``text`` is why it was refused."""
-        self._add(what, f'service {service}', text=text)
+    def called(self, service: str, what: str, said: Reason = '') -> None:
+        """Record a call of a service of the explorer; ``said`` is why it was refused."""
+        self._add(what, f'service {service}', said=said)
 
-    def heard(self, topic: str, what: str, text: str, refused: bool) -> None:
-        """Record what was asked for on a topic of the explorer; ``text`` is the answer."""
-        self._add(what, f'topic {topic}', text=text, refused=refused)
+    def heard(self, topic: str, what: str, said: Reason, refused: bool) -> None:
+        """Record what was asked for on a topic of the explorer; ``said`` is the answer."""
+        self._add(what, f'topic {topic}', said=said, refused=refused)
 
     def setting(self, name: str, before: object, now: object) -> None:
         """Record a parameter of the explorer that has changed."""
@@ -214,12 +215,12 @@ class OperatorRecord:
         messages.hear(node, Bool, f'{robot}/stopped'.lstrip('/'), messages.LATCHED,
                       lambda message: message, guard.while_open(on_stopped))
 
-    def _add(self, what: str, service: str, robot: str = '', text: str = '',
+    def _add(self, what: str, service: str, robot: str = '', said: Reason = '',
              goal: int | None = None, target: int | None = None, refused: bool = False) -> None:
         """Publish an event as soon as its origin is known."""
         now = time.monotonic()
         event = replace(
-            self._event(what, service, robot, as_said(text), goal, target), refused=refused)
+            self._event(what, service, robot, as_said(said), goal, target), refused=refused)
         waits = service.startswith((SERVICE, 'topic '))
         self._open.append(_Open(event, now + _GRACE if waits else now))
         self._look(now)
@@ -235,16 +236,17 @@ class OperatorRecord:
     def _on_request(self, robot: str, request: Request) -> None:
         request = replace(
             request, by=_short(request.by), user=request.user and _short(request.user),
-            text=request.text and _short(request.text))
+            text=request.text and _short(request.text),
+            said=request.said if _is_short(sentence(request.said)) else None)
         now = time.monotonic()
         if request.what in _HOME_ENDS:
             self._open.append(_Open(self._event(
-                request.what, request.by, robot, as_said(request.text or '')), 0.0))
+                request.what, request.by, robot, as_said(request.reason)), 0.0))
             self._look(now)
             return
         if request.what != 'setting' and request.by.startswith(SERVICE):
             if request.what != 'home' or not self._link.resets_by_service(robot):
-                self._add(request.what, request.by, robot, request.text or '')
+                self._add(request.what, request.by, robot, request.reason)
             return
         heard = _Heard(request, robot, now)
         if self._told_late(heard, now):
@@ -252,7 +254,7 @@ class OperatorRecord:
         if request.what in _AT_ONCE and not request.part_of and not self._is_open(request, robot):
             heard.told.add(robot)
             self._now(replace(self._event(
-                request.what, request.by, robot, as_said(request.text or '')),
+                request.what, request.by, robot, as_said(request.reason)),
                 user=request.user))
         self._heard = [*self._heard, heard][-_MOST:]
         self._look(now)
@@ -295,7 +297,7 @@ class OperatorRecord:
                 if again or request.part_of and event.kind == 'command':
                     continue
                 event = replace(event, by=request.by, user=request.user, request=request.id,
-                                said=event.said or as_said(request.text or ''))
+                                said=event.said or as_said(request.reason))
             elif until and (event.by or '').startswith(SERVICE):
                 self._unnamed = [*self._unnamed, _Open(event, now + _FRESH)][-_MOST:]
             begun = (self._has_ended(event.robot or '') if event.what in _HOME_ENDS else
@@ -331,6 +333,10 @@ class OperatorRecord:
         # Without an answer a call is made again.
         return again[-1] if (again and event.kind == 'command'
                              and now < again[-1].at + once_more) else None
+
+
+def _is_short(said: str) -> bool:
+    return said == _short(said)
 
 
 def _short(said: str) -> str:
