@@ -146,10 +146,10 @@ def test_a_time_of_an_event_is_when_it_happened() -> None:
 def test_a_robot_of_several_that_stops_and_goes_on() -> None:
     world = World()
 
-    def watch(**robots: RunState) -> list[tuple[str, str]]:
+    def watch(goal: str = '', **robots: RunState) -> list[tuple[str, str]]:
         before = len(world.published)
         world.events.watch([
-            RobotReport(name, state, f'{state.value} in hall', {})
+            RobotReport(name, state, f'{state.value} in hall', {}, name == goal)
             for name, state in robots.items()], 7, RobotDescription(('go',), names={5: 'hall'}))
         return [(event.kind, event.text) for event in world.published[before:]]
 
@@ -158,6 +158,11 @@ def test_a_robot_of_several_that_stops_and_goes_on() -> None:
     assert watch(r1=fault, r2=run) == [
         ('fault', 'r1: fault in hall'), ('robot', 'r2: running in hall')]
     assert watch(r1=run, r2=run) == [('robot', 'r1: running in hall')]
+    # The events of a goal say it.
+    assert watch('r1', r1=RunState.PAUSED, r2=run) == watch(r1=wait, r2=run) == []
+    assert watch(r1=run, r2=run) == []
+    watch('r1', r1=RunState.PAUSED, r2=run)
+    assert watch(r1=fault, r2=run) == [('fault', 'r1: fault in hall')]
 
 
 def test_another_language_changes_the_sentences_alone() -> None:

@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 import signal
+import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
 from mnm_ros import messages
+from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.ground_truth import judge
@@ -21,7 +23,7 @@ from navigating import declare, describe, HeldRobot, Operator
 from node_processes import NodeProcess, PAUSE, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
-from std_srvs.srv import SetBool
+from std_srvs.srv import SetBool, Trigger
 from tiers import thorough
 
 Step = tuple[int, int, int]
@@ -187,11 +189,32 @@ def the_navigator_ends_while_under_way(slow: Nodes) -> None:
 
 
 def test_the_robot_stays_at_a_goal_until_it_is_to_leave(staying: Nodes) -> None:
+    the_events_have_the_goal_and_its_end_alone(staying)
     all_hear_that_it_stays(staying)
     it_goes_by_way_of_home_if_another_node_may_have_moved_it(staying)
     it_leaves_by_itself(staying)
     a_pause_ends_it_and_lasts(staying)
     it_leaves_when_the_navigator_ends(staying)
+
+
+def the_events_have_the_goal_and_its_end_alone(staying: Nodes) -> None:
+    """Not the pause for the goal, nor the end of this pause."""
+    heard, begun = staying.peer.listen(String, 'events', messages.EVENTS), time.time()
+
+    def asked() -> list[str]:
+        events = [Event.from_json(message.data) for message in heard]
+        return [event.what or event.kind for event in events if event.time >= begun
+                and event.kind not in ('decision', 'change', 'hint')]
+
+    assert staying.operator.go(2).startswith('reached 2 in ')
+    staying.peer.wait_for(lambda: 'stays at' in staying.status[-1].data, 'that it stays')
+    staying.explore(True)
+    staying.explores()
+    staying.peer.wait_for(lambda: 'resume' in asked(), 'who goes on')
+    staying.peer.call(Trigger, 'cancel')
+    staying.peer.wait_for(lambda: 'cancel' in asked(), 'a later event')
+    # The first goals may be refused, before the navigator has the policies.
+    assert {*asked()} - {'refused'} == {'goal', 'reached', 'resume', 'cancel'}
 
 
 def all_hear_that_it_stays(staying: Nodes) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import reduce
 
 from mnm_ros.core.knowledge.knowledge import StateKind
-from mnm_ros.core.progress.said import Because, GoalUnderWay, Idle, StaysAtGoal
+from mnm_ros.core.progress.said import Because, Idle, is_for_goal
 from mnm_ros.language import ENGLISH, phrase, phrase_or
 from mnm_ros.view.event_words import closed_way, out_of_reach, pause_after, paused
 from mnm_ros.view.sentences import place, sentence
@@ -56,9 +56,7 @@ def phase_words(heard: Telemetry, language: str = ENGLISH) -> str:
 
 def paused_for_goal(heard: Telemetry) -> bool:
     """Return whether a goal has the robot, in a pause that ends by itself."""
-    said = heard.activity.said
-    return heard.phase == 'paused' and isinstance(said, Because) and (
-        isinstance(said.said, (GoalUnderWay, StaysAtGoal)))
+    return heard.phase == 'paused' and is_for_goal(heard.activity.said or '')
 
 
 def _behind(heard: Telemetry) -> bool:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.progress.said.value import Nested, Said
+from mnm_ros.core.progress.said.value import Nested, Reason, Said
 
 
 class Because(Said):
@@ -127,6 +127,11 @@ class StaysAtGoal(Said):
 
     target: int
     seconds: float
+
+
+def is_for_goal(reason: Reason) -> bool:
+    """Return whether a goal has the robot, in a pause that ends by itself."""
+    return isinstance(reason, Because) and isinstance(reason.said, (GoalUnderWay, StaysAtGoal))
 
 
 class NotProvenSince(Said):

@@ -12,7 +12,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.progress.said import GoesOn, MaxSteps, NoRobotHome, Reason
+from mnm_ros.core.progress.said import GoesOn, is_for_goal, MaxSteps, NoRobotHome, Reason
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -82,7 +82,8 @@ class FleetLink(Link):
             'place': '' if member.last_state is None else member.last_state,
             'robot_timeouts': self._links[name].loop.timeouts,
             'reset_misses': member.homing.misses,
-            'unanswered': round(self._links[name].unanswered(now), 1)})
+            'unanswered': round(self._links[name].unanswered(now), 1)},
+            is_for_goal(member.reason))
             for name, member in self._members.items()]
 
     def last_seen(self, robot: str = '') -> int | None:

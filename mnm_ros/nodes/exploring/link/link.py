@@ -26,12 +26,14 @@ class RobotReport(NamedTuple):
 
     :ivar status: a sentence for people.
     :ivar values: figures of it, as the diagnostics have them.
+    :ivar for_goal: whether it has paused for a goal, whose own events say so.
     """
 
     name: str
     state: RunState
     status: str
     values: Mapping[str, object]
+    for_goal: bool = False
 
 
 class Link(ABC):

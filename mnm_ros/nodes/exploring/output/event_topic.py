@@ -55,6 +55,7 @@ class EventTopic:
         for event in past[-messages.EVENTS.depth:]:
             self._publisher.publish(String(data=event.to_json()))
         self._robots: dict[str, RunState] = {}    # of several
+        self._lent: set[str] = set()    # those that a goal has, until they explore again
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
         self._change: Event | None = None    # the last one
         self._pause: Event | None = None     # the last one, if it is known who has asked for it
@@ -130,8 +131,18 @@ class EventTopic:
 
     def watch(self, robots: Iterable[RobotReport], step: int,
               description: RobotDescription) -> None:
-        """Publish when one of several robots stops or goes on; call it about once a second."""
+        """
+        Publish when one of several robots stops or goes on; call it about once a second.
+
+        The events of a goal say enough of a pause for the goal.
+        """
         for robot in robots:
+            if robot.for_goal:
+                self._lent.add(robot.name)
+                continue
+            if robot.name in self._lent and robot.state is RunState.WAITING_FOR_ROBOT:
+                continue    # until the robot is home
+            self._lent.discard(robot.name)
             before, self._robots[robot.name] = self._robots.get(robot.name), robot.state
             if before not in (None, robot.state):
                 self.tell(Event(step, f'{robot.name}: {robot.status}', 'fault' if (

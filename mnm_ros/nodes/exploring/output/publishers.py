@@ -19,6 +19,7 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import (
     Because,
     GoesOn,
+    is_for_goal,
     NodeEnding,
     Reason,
     Restarted,
@@ -46,6 +47,7 @@ from std_msgs.msg import Header, String
 
 _MsgT = TypeVar('_MsgT')
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
+_GOAL = 'goal'    # has the robot: its own events say so
 _WAITS = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
 
 
@@ -80,7 +82,9 @@ class Publishers:
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
         self._why: tuple[object, ...] = ()    # the same as values
-        self._stopped = ''    # the kind of the event that said so, until it goes on
+        self._stopped = ''    # the kind of the event that said so, until it goes on; or _GOAL
+        self._why_stopped: Reason = ''    # as that event has it
+        self._lent = False    # whether a goal has had the robot since then
         self._diagnosed = DiagnosticStatus()
         self._next_phase = -math.inf
         # Stops, and why, until it is known for whom.
@@ -96,9 +100,9 @@ class Publishers:
     def close(self, exploration: Exploration, link: Link) -> None:
         """Publish what still waits, and that it has stopped, before the topics are removed."""
         self._learnt.publish_due(math.inf)
-        if self._stopped in ('', 'robot'):    # which may be there since the last news
+        if self._stopped in ('', 'robot', _GOAL):    # which may be there since the last news
             phase, why = exploration.phase, exploration.status
-            if phase not in (Phase.PAUSED, Phase.FAULT, Phase.DONE):
+            if phase not in (Phase.PAUSED, Phase.FAULT, Phase.DONE) or is_for_goal(why):
                 # Several robots pause one by one, and a plan cannot be paused.
                 phase, why = Phase.PAUSED, Because('paused', NodeEnding())
             self._tell_stop(
@@ -296,6 +300,8 @@ class Publishers:
         """
         Publish that it has stopped, or goes on; that there is no robot yet is no news.
 
+        The events of a goal say enough of a pause for the goal.
+
         :param why: the same as ``status``, as a value if it is one.
         """
         kind = {Phase.PAUSED: 'rest' if link.resting else 'pause', Phase.FAULT: 'fault',
@@ -303,7 +309,13 @@ class Publishers:
         if kind == 'robot' and (self._stopped or self._said[0] is None):
             self._stopped = self._stopped or kind
             return
-        if kind or self._stopped:
+        if is_for_goal(why):
+            self._stopped, self._lent = self._stopped or _GOAL, True
+            return
+        lent, self._lent = self._lent, False
+        if lent and kind == self._stopped and without_charge(why) == self._why_stopped:
+            return    # it has stopped as before the goal
+        if kind or self._stopped not in ('', _GOAL):
             seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
             self._untold.append((Event(
                 exploration.steps, status if kind else '', kind or self._stopped,
@@ -311,7 +323,7 @@ class Publishers:
                 by=asked_by(link.resting) if kind == 'rest' else None,
                 said=why if kind and isinstance(why, Said) else None if kind else GoesOn()),
                 exploration.why if kind else ''))
-        self._stopped = kind or ''
+        self._stopped, self._why_stopped = kind or '', without_charge(why)
 
     def _tell_due(self, due: bool) -> None:
         """Publish the stops that wait, unless it may still be heard who has asked for them."""
