@@ -7,10 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 import re
 import runpy
+from textwrap import dedent
 
 from mnm_ros import explore
 from mnm_ros.core import RESET
-from pages import ROOT
+from pages import blocks, DOCS, ROOT
 import pytest
 
 EXAMPLES = ROOT / 'examples'
@@ -46,6 +47,18 @@ def test_an_example_runs(
     shown = capsys.readouterr().out
     assert [part for part in said if not re.search(part, shown)] == [], shown
     assert sorted(path.name for path in tmp_path.iterdir()) == files
+
+
+def test_the_detector_of_the_docs_does_what_they_print(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    made, used = (dedent(code) for code in blocks(DOCS / 'extending.md', 'python')
+                  if 'Hasty' in code)
+    (tmp_path / 'my_detector.py').write_text(made)
+    monkeypatch.syspath_prepend(tmp_path)
+    exec(used, {})
+    printed, = (dedent(code) for code in blocks(DOCS / 'extending.md') if 'Hasty 15' in code)
+    assert capsys.readouterr().out == printed
 
 
 def test_the_own_base_finds_states_that_a_change_adds(monkeypatch: pytest.MonkeyPatch) -> None:
