@@ -54,7 +54,7 @@ def test_the_site(tmp_path: Path) -> None:
         tmp_path / 'searchindex.js').read_text(encoding='utf-8')
     for trigger, *_ in (*RUN_TRANSITIONS, *MNM_TRANSITIONS, *UCB_TRANSITIONS):
         assert f'>{trigger}</text>' in made['algorithm']
-    assert 'data:image/png' in made['gymnasium']
+    assert 'data:image/png' in made['frozen_lake']
 
 
 def test_a_diagram_names_every_state_and_label_in_text_that_can_be_read_aloud(
