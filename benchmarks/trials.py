@@ -19,7 +19,7 @@ from families import draw, FAMILIES
 from incidents import INCIDENTS, Incidents, Player
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.mnm.checking_phase import Decided
+from mnm_ros.core.mnm.change_log import Decided
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.declaration import Declaration

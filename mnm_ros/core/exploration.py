@@ -32,7 +32,7 @@ from mnm_ros.core.inputs import (
 )
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
-from mnm_ros.core.mnm.checking_phase import ChangeNoticed, Decided
+from mnm_ros.core.mnm.change_log import ChangeNoticed, Decided
 from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot

@@ -20,7 +20,7 @@ from mnm_ros.core import (
     Samples,
     TakesTurns,
 )
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Decided
+from mnm_ros.core.mnm.change_log import ChangeLog, Decided
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation
 from mnm_ros.view.sentences import sentence

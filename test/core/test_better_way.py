@@ -9,7 +9,7 @@ from dataclasses import replace
 from mnm_ros.core import Declaration, Policy, Problem, RESET, Round, settings, Support
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest

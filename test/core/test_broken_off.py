@@ -24,7 +24,7 @@ from mnm_ros.core import (
     settings,
 )
 from mnm_ros.core.mnm.building_phase import BuildingPhase
-from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.paper.plug_in import MonteCarloEvaluation
 from mnm_ros.core.presets import new_mnm

@@ -9,7 +9,7 @@ from typing import cast
 
 from mnm_ros.core import BaseAlgorithm, Policy, RESET
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.mnm.building_phase import (
+from mnm_ros.core.mnm.certificate_watch import (
     ALARMED,
     CertificateWatch,
     EVERY,

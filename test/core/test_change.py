@@ -9,7 +9,7 @@ from itertools import pairwise
 from made_once import CopiedSimulator, made_once
 from mnm_ros.core import MovesChange, PairChange, Policy, Problem, Round, settings
 from mnm_ros.core.mnm.capabilities import provisional_of
-from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.directives import LeaveClosed
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase

@@ -8,7 +8,7 @@ import math
 
 from mnm_ros.core import PairChange, RESET, Trust
 from mnm_ros.core.detection.pair_watch import News, PairWatch
-from mnm_ros.core.mnm.checking_phase import Decided
+from mnm_ros.core.mnm.change_log import Decided
 from mnm_ros.core.model.counts import Floats
 from mnm_ros.core.progress.said import Hinted, HintRaised, HintWithdrawn, NotProvenSince
 import numpy as np

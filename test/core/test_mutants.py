@@ -12,7 +12,7 @@ from mnm_ros.core.components import BASES, empirical_step_bound
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.mnm.building_phase import BuildingPhase
-from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.model.episode import Episode
 from mnm_ros.core.model.history import History

@@ -11,7 +11,7 @@ import random
 from binomial import binomial_tail
 from mnm_ros.core import Detector, Policy, Problem, RESET, Round
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.patrol import Patrol

@@ -10,7 +10,7 @@ from dataclasses import replace
 from binomial import binomial_tail
 from mnm_ros.core import Policy, Problem, RESET, Round, settings
 from mnm_ros.core.components import CHECKS, part
-from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.statistics.delta_spending import round_delta
 from mnm_ros.core.statistics.reach import Reach

@@ -10,7 +10,7 @@ import json
 
 from binomial import binomial_tail
 from mnm_ros.core import BaseAlgorithm, Detector, over_own_targets, Policy, Problem, RESET, Round
-from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor

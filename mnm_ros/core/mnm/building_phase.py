@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import (
@@ -21,18 +22,18 @@ from mnm_ros.core.mnm.capabilities import (
     Steered,
     TakesTurns,
 )
-from mnm_ros.core.mnm.directives import Directives, Prefer, Wish
+from mnm_ros.core.mnm.certificate_watch import CertificateWatch
+from mnm_ros.core.mnm.change_log import ChangeLog
+from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.prediction import Outlook
 from mnm_ros.core.progress.said import InStream
-
-WAITED, EVERY, LOOK_EVERY = 150, 40, 20    # steps
-ALARMED = 100    # failures in a row, which raise the alarm of a pair that has ever led on
 
 _MOST_QUANTA = 4
 """So long a quantum may last at most: only a base that does not keep its word is broken off."""
@@ -58,6 +59,9 @@ class BuildingPhase:
         start. If nothing has changed since, they come from the same CMP; if something has,
         the stream is as worthless as it would be on its own.
     :param transitions: sees the steps of all streams; None if it is not asked for.
+    :param pairs: that fail, are suspected or closed; None to begin with nothing.
+    :param log: receives whether closed pairs lead on again.
+    :param round_number: of the round, for the log.
     :ivar streams: those that take turns, in the order of their start.
     :ivar replaced: the one that goes on learning without; none or one.
     :ivar active: the one that has the robot.
@@ -71,13 +75,17 @@ class BuildingPhase:
 
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  schedule: Schedule, shared: bool,
-                 transitions: TransitionMonitor | None = None) -> None:
+                 transitions: TransitionMonitor | None = None,
+                 pairs: PairWatch | None = None, log: ChangeLog | None = None,
+                 round_number: int = 1) -> None:
         self.schedule = schedule
         self.streams: list[BaseAlgorithm] = []
         self.replaced: list[BaseAlgorithm] = []
         self._new_stream = new_stream
         self._shared = shared
         self._transitions = transitions
+        self._pairs = pairs or PairWatch()
+        self._log, self._round = log or ChangeLog(), round_number
         self.active: BaseAlgorithm
         self.steps_taken = 0
         self.withdrawn: dict[int, None] = {}
@@ -96,6 +104,12 @@ class BuildingPhase:
     def result(self) -> BaseAlgorithm | None:
         """Return the stream that finished, once there is one."""
         return self.active if self.active.finished else None
+
+    @property
+    def known_policies(self) -> Iterator[Policy]:
+        """Yield the policies of the streams that take turns."""
+        for stream in self.streams:
+            yield from stream.policies
 
     @property
     def learning(self) -> tuple[BaseAlgorithm, ...]:
@@ -178,6 +192,8 @@ class BuildingPhase:
         # The stream that finished is the result: no other stream may have the robot any more.
         if not self.active.finished and self._quantum_over():
             self._activate()
+        if here is not None and action != RESET:
+            self._take((here, action), state, change)
         return change
 
     def observe_work(self, state: int, action: int, after: int | None) -> PairChange | None:
@@ -193,7 +209,11 @@ class BuildingPhase:
                 stream.add_censored(state, action)
             else:
                 stream.add_transition(state, action, after)
-        return None if after is None else self._watch(state, action, after)
+        if after is None:
+            return None
+        change = self._watch(state, action, after)
+        self._take((state, action), after, change)
+        return change
 
     def _learners(self, but: BaseAlgorithm | None = None) -> list[Learns]:
         """Return the streams that learn from each other, but one."""
@@ -244,21 +264,45 @@ class BuildingPhase:
                 stream.support_changed(pairs)
 
     def heed(self, directives: Directives, wish: Wish) -> None:
-        """Let all streams certify the ways to preferred states before others."""
-        for stream in self.learning if isinstance(wish, Prefer) else ():
-            if isinstance(stream, Steered):
-                stream.prefer(directives.preferred)
-
-    def leave_closed(self, pairs: Collection[Pair]) -> None:
-        """Let all streams execute closed pairs when nothing else is left to do."""
-        if pairs or self._closed:
-            self._closed = tuple(pairs)
+        """Do what is wished: certify the ways to preferred states first, or re-check pairs."""
+        if isinstance(wish, Prefer):
             for stream in self.learning:
-                self._leave_closed(stream)
+                if isinstance(stream, Steered):
+                    stream.prefer(directives.preferred)
+        elif isinstance(wish, (LeaveClosed, Look)):
+            self._pairs.scheduled = True
+            if isinstance(wish, Look):
+                self._pairs.recheck(wish.pair)
+            self._leave_closed()
 
-    def _leave_closed(self, stream: BaseAlgorithm) -> None:
-        if isinstance(stream, Steered):
-            stream.leave_closed(self._closed)
+    def keep_closed(self) -> None:
+        """Let the streams not try what was closed in the last round; all else is normal again."""
+        self._pairs.keep_closed()
+        self._leave_closed()
+
+    def _take(self, pair: Pair, next_state: int, change: PairChange | None) -> None:
+        """Record the status of a pair that was executed."""
+        if change is not None:
+            self._pairs.change(change)
+            self._leave_closed()
+        news = self._pairs.executed(pair, next_state)
+        if news:
+            self._log.tell_recheck(self._round, pair, news)
+        if news or pair in self._pairs.due:
+            self._leave_closed()
+
+    def _leave_closed(self) -> None:
+        """Let all streams execute closed pairs when nothing else is left, unless a try is due."""
+        if not self._pairs.scheduled:
+            return
+        shut = tuple(self._pairs.shut)
+        if shut or self._closed:
+            self._closed = shut
+            for stream in self.learning:
+                if isinstance(stream, Steered):
+                    stream.leave_closed(shut)
+        for pair in self._pairs.due:
+            self.request_sample(*pair)
 
     def request_sample(self, state: int, action: int) -> None:
         """Let the active stream execute a pair soon."""
@@ -300,9 +344,9 @@ class BuildingPhase:
             self._begun += 1
             self._numbers.append(self._begun)
             self.streams.append(self._new_stream(self._begun))
-            if self._closed:
-                self._leave_closed(self.streams[-1])
             self._started.append(self.steps_taken)
+            if self._closed and isinstance(self.streams[-1], Steered):
+                self.streams[-1].leave_closed(self._closed)
         stream = self.streams[chosen]
         if self.schedule.quanta == 1 or stream is not self.active:
             stream.interrupt()
@@ -310,71 +354,3 @@ class BuildingPhase:
         self.active = stream
         self._evaluating = stream.evaluating
         self._steps = 0
-
-
-class CertificateWatch:
-    """
-    The usual moves of what a run has certified, and when each was executed last.
-
-    A run that has certified a policy may have nothing more to do on its way for hundreds of steps,
-    and others drive by it meanwhile. So of the moves that such policies usually make, the one that
-    has waited longest is executed again once it has waited for ``WAITED`` steps. To go there takes
-    steps, so that ``EVERY`` steps for each move on the way there pass between two of them: about
-    one step in twenty is spent. What fails then, or twice in a row, is tried again at once, and
-    some ten failures raise the alarm. The choice of the next pair has no influence on the promise.
-    """
-
-    def __init__(self) -> None:
-        self._step = self._next = 0
-        self._last: dict[Pair, int] = {}
-        self._ends: dict[Pair, int | None] = {}    # where each mostly led when first watched
-        self._failing: dict[Pair, int] = {}    # times in a row
-        self._memory: Any = None    # what the run has found out so far
-
-    def begin(self) -> None:
-        """Begin with another run, which has the robot now."""
-        self._last, self._ends, self._memory = {}, {}, None
-
-    def executed(self, pair: Pair | None, next_state: int, run: BaseAlgorithm,
-                 transitions: TransitionMonitor) -> Pair | None:
-        """
-        Count a step, and say what is to be executed because of it.
-
-        :param pair: None for a RESET, or where it is not known.
-        :param run: that has the robot.
-        :param transitions: with this step.
-        :returns: the pair to be executed soon; None if there is none.
-        """
-        self._step += 1
-        if pair in self._last:
-            assert pair is not None
-            waited, self._last[pair] = self._step - self._last[pair], self._step
-            # After many failures, to fail is usual.
-            worked = next_state == self._end(pair, transitions)
-            failed = self._failing[pair] = 0 if worked else self._failing.get(pair, 0) + 1
-            if failed > ALARMED:    # without an alarm, so that it never led there
-                del self._failing[pair]
-                self._ends.pop(pair, None)    # it may be gone from the last time
-            elif failed > 1 or failed and waited >= WAITED:
-                return pair
-        return None if self._step % LOOK_EVERY else self._look(run, transitions)
-
-    def _look(self, run: BaseAlgorithm, transitions: TransitionMonitor) -> Pair | None:
-        """Examine one more certificate; return the move that has waited too long, if any."""
-        found, self._memory = provisional_of(run, self._memory, 1)
-        home = run.policies[0].target
-        place = {move: moves for each in found if each.certified
-                 for moves, move in enumerate(each.policy.usual_way(home, transitions.leads), 1)}
-        self._last = {move: self._last.get(move, self._step) for move in place}
-        self._ends = {move: self._end(move, transitions) for move in place}
-        longest = min(self._last, key=self._last.__getitem__, default=None)
-        if longest is None or self._step < self._next or (
-                self._step - self._last[longest] < WAITED):
-            return None
-        self._next = self._step + EVERY * place[longest]
-        return longest
-
-    def _end(self, pair: Pair, transitions: TransitionMonitor) -> int | None:
-        """Return where a pair mostly led when it was first watched, or since it led anywhere."""
-        end = self._ends.get(pair)
-        return transitions.usual(pair)[0] if end is None else end

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 import math
 from typing import Any, Protocol, Union
 
-from mnm_ros.core.detection.pair_watch import News, PairWatch
+from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Samples
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.directives import Directives, Wish
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
@@ -21,99 +22,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import PhaseActivity
-from mnm_ros.core.progress.events import MovesChange, PairChange
-from mnm_ros.core.progress.said import PairChanged, Said, WayOpen, WayStillClosed
-
-
-@dataclass(frozen=True)
-class Decided:
-    """
-    A decision.
-
-    :ivar kind: as of ``Event``.
-    :ivar change: of a pair or of many moves, if the decision is about that.
-    """
-
-    said: Said
-    kind: str = 'decision'
-    change: PairChange | MovesChange | None = None
-
-
-@dataclass(frozen=True)
-class Outdated:
-    """The counts of a pair are no longer valid; None is any state, or action."""
-
-    state: int | None
-    action: int | None
-
-
-@dataclass(frozen=True)
-class ChangeNoticed:
-    """A change was noticed while none was open."""
-
-
-class ChangeLog:
-    """
-    Collects what was decided, and counts how many changes that makes.
-
-    :ivar news: what ``take`` returns next.
-    :ivar noticed: changes so far; while one is open, what else is noticed belongs to it.
-    :ivar relearnt: those after which nothing was left to revise.
-    :ivar notices: how often anything was noticed since this log was made, whichever change it
-        belongs to.
-    """
-
-    left_to_fresh = ('news',)    # the exploration takes them before it is saved
-
-    def __init__(self) -> None:
-        self.news: list[Decided | Outdated | ChangeNoticed] = []
-        self.noticed = 0
-        self.relearnt = 0
-        self.notices = 0
-
-    @property
-    def open(self) -> bool:    # noqa: A003
-        """Whether a change was noticed that is not relearnt yet."""
-        return self.noticed > self.relearnt
-
-    def take(self) -> list[Decided | Outdated | ChangeNoticed]:
-        """Return what happened since the last call, in its order."""
-        taken, self.news = self.news, []
-        return taken
-
-    def tell(self, said: Said, kind: str = 'decision',
-             change: PairChange | MovesChange | None = None) -> None:
-        """Record a decision."""
-        self.news.append(Decided(said, kind, change))
-
-    def notice(self) -> None:
-        """Record a decision that hardly comes about in a CMP that does not change."""
-        self.notices += 1
-        if not self.open:
-            self.noticed += 1
-            self.news.append(ChangeNoticed())
-
-    def outdate(self, state: int | None = None, action: int | None = None) -> None:
-        """Record that the counts of a pair are no longer valid; None is any pair."""
-        self.news.append(Outdated(state, action))
-
-    def tell_changed(self, round_number: int, change: PairChange) -> None:
-        """Report that a pair leads elsewhere than before."""
-        self.tell(PairChanged(round_number, *change.pair), 'change', change)
-        self.outdate(*change.pair)
-
-    def tell_recheck(self, round_number: int, pair: Pair, news: News) -> None:
-        """Report whether a closed pair leads on again."""
-        self.tell((WayOpen if news is News.OPEN else WayStillClosed)(round_number, *pair))
-
-    def revise(self) -> None:
-        """Record a change that was suspected alone, and is relearnt: other ways are taken."""
-        self.noticed += 1
-        self.relearnt += 1
-
-    def settle(self) -> None:
-        """Record that nothing is at odds with the hypothesis any more."""
-        self.relearnt = self.noticed
+from mnm_ros.core.progress.said import Said
 
 
 @dataclass(frozen=True)
@@ -179,6 +88,11 @@ class CheckingPhase(ABC):
     rediscovering: bool
     refuted: bool
     check_steps: int
+
+    @property
+    def known_policies(self) -> Sequence[Policy]:
+        """Return the policies of the hypothesis and of the rediscovery."""
+        return (*self.policies, *self.base.policies)
 
     @property
     def doubted(self) -> Mapping[int, Said]:

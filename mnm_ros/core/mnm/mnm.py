@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from enum import Enum
 from functools import partial
@@ -17,14 +17,14 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import Recollects, Steered
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.checking_phase import (
-    ChangeLog,
     CheckingPhase,
     CheckingPhaseFactory,
     NearlyBest,
     Round,
 )
-from mnm_ros.core.mnm.directives import LeaveClosed, Look, Wish
+from mnm_ros.core.mnm.directives import Wish
 from mnm_ros.core.mnm.held import HeldHypothesis
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
@@ -39,11 +39,6 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.said import (
-    DeclarationsExtended,
-    DeclarationsWithdrawn,
-    DeclarationWithdrawn,
-    EndAdded,
-    EndsAdded,
     ForbiddenPlayed,
     GoingHomeFirst,
     HomeFound,
@@ -54,8 +49,6 @@ from mnm_ros.core.progress.said import (
 )
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.task.step_task import PhaseMachine
-
-_SHOWN = 5    # actions, of those whose declaration is not true
 
 
 class MnmPhase(Enum):
@@ -212,10 +205,7 @@ class Mnm(PhaseMachine):
         if self.checking is not None:
             self._check(self.checking, action, state)
         elif self.building is not None:
-            here = self.building.here
             self._take_change(self.building.observe(action, state))
-            if here is not None and action != RESET:
-                self._look((here, action), state)
             if self.building.result is not None:
                 self._adopt(self.building.result)
         else:
@@ -237,30 +227,11 @@ class Mnm(PhaseMachine):
             self.checking.observe_work(state, action, after)
         elif self.building is not None:
             self._take_change(self.building.observe_work(state, action, after))
-            if after is not None:
-                self._look((state, action), after)
-
-    def _look(self, pair: Pair, next_state: int) -> None:
-        """Record the try of a closed pair while a hypothesis is being built."""
-        news = self.pairs.executed(pair, next_state)
-        if news:
-            self.log.tell_recheck(self.round, pair, news)
-        if news or pair in self.pairs.due:
-            self._leave_closed()
-
-    def _leave_closed(self) -> None:
-        """Let the streams not try what is closed, unless a try is due."""
-        if self.building is not None and self.pairs.scheduled:
-            self.building.leave_closed(self.pairs.shut)
-            for pair in self.pairs.due:
-                self.building.request_sample(*pair)
 
     def _take_change(self, change: PairChange | None) -> None:
         if change is not None:
             self.log.notice()
             self._memory.note(change)
-            self.pairs.change(change)
-            self._leave_closed()
             self.log.tell_changed(self.round, change)
             self.held.follow(change, self._memory)
 
@@ -277,11 +248,9 @@ class Mnm(PhaseMachine):
         """Take back what is declared of a pair if that is wrong, as the pair has led to an end."""
         if not self.support.refuted_by(state, action, end):
             return
-        ends = tuple((self.support.ends(state, action) or ())[:_SHOWN])
+        declared = self.support.ends(state, action) or ()
         added = self.support.refute(state, action, end)
-        self.log.tell(
-            EndsAdded(state, action, end, ends, len(added) - 1) if len(added) > 1 else (
-                EndAdded if added else DeclarationWithdrawn)(state, action, end, ends), 'change')
+        self.log.tell_refuted((state, action), end, declared, added)
         self._support_changed([(state, action)])
 
     def auditable(self) -> Mapping[Pair, float]:
@@ -301,18 +270,12 @@ class Mnm(PhaseMachine):
         self.runs.directives = self.runs.directives.after(wish)
         if self._driver is not None:
             self._driver.heed(self.runs.directives, wish)
-        if self.building is not None and isinstance(wish, (LeaveClosed, Look)):
-            self.pairs.scheduled = True
-            if isinstance(wish, Look):
-                self.pairs.recheck(wish.pair)
-            self._leave_closed()
 
     def begin_again(self, recollection: Recollection) -> None:
         """Begin another round with these steps alone, as others were reported falsely."""
         self._recollection, self._recollected = recollection, self.round + 1
         if self.checking is not None:
             self.log.notice()
-            self.trigger('hypothesis_refuted')
         self._begin_round()
         self.held.doubt_all()
 
@@ -340,33 +303,25 @@ class Mnm(PhaseMachine):
         """Take another declaration, and compare it with what was observed."""
         opened, wrong = self.support.declare(declared, observed)
         if wrong:
-            kind = DeclarationsWithdrawn if declared.audit is None else DeclarationsExtended
-            self.log.tell(kind(len(wrong), tuple(wrong[:_SHOWN])))
+            self.log.tell_wrong(wrong, extended=declared.audit is not None)
         self._support_changed(opened)
-        checking, forbidden = self.checking, self.support.all_forbidden
-        if any(policy.plays(forbidden) for policy in self._known_policies):
-            if checking is not None:
+        forbidden = self.support.all_forbidden
+        if self._driver is not None and any(
+                policy.plays(forbidden) for policy in self._driver.known_policies):
+            if self.checking is not None:
                 self.log.notice()
             self.log.tell(ForbiddenPlayed(self.round, self.round + 1), 'change')
-            if checking is not None:
-                self.trigger('hypothesis_refuted')
             self._begin_round()
         self.held.forbid(forbidden)
-
-    @property
-    def _known_policies(self) -> Iterator[Policy]:
-        if self.checking is not None:
-            yield from (*self.checking.policies, *self.checking.base.policies)
-        elif self.building is not None:
-            for stream in self.building.streams:
-                yield from stream.policies
 
     def _support_changed(self, pairs: Collection[Pair]) -> None:
         if self._driver is not None:
             self._driver.support_changed(pairs)
 
     def _begin_round(self) -> None:
+        """Build another hypothesis; a round whose policies were being checked is refuted."""
         if self.checking is not None:
+            self.trigger('hypothesis_refuted')
             self.held.doubted = dict(self.checking.doubted)
         self.round += 1
         self.checking = None
@@ -380,10 +335,10 @@ class Mnm(PhaseMachine):
             new_schedule(self._settings.streams, self._settings.stream_exponent),
             self._settings.stream_data == 'shared',
             TransitionMonitor(self._round_problem.delta * SHARES['transitions'])
-            if self._settings.checks == 'watch' else None)
+            if self._settings.checks == 'watch' else None,
+            self.pairs, self.log, self.round)
         self._recollect(self.building.active)
-        self.pairs.keep_closed()
-        self._leave_closed()
+        self.building.keep_closed()
         return self.building
 
     def _recollect(self, run: BaseAlgorithm) -> None:
@@ -435,7 +390,6 @@ class Mnm(PhaseMachine):
         if checking.policies is not self.hypothesis.policies:
             self.held.publish(self.round, checking.policies)
         if checking.refuted:
-            self.trigger('hypothesis_refuted')
             self._begin_round()
         elif checking.rediscovering != (self.state is MnmPhase.REDISCOVERY):
             self.trigger('rediscover' if checking.rediscovering else 'evaluate')

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The moves of certified policies that are executed again while a hypothesis is built.
+
+A run that has certified a policy may have nothing more to do on its way for hundreds of steps,
+and others drive by it meanwhile. So of the moves that such policies usually make, the one that
+has waited longest is executed again once it has waited for ``WAITED`` steps. To go there takes
+steps, so that ``EVERY`` steps for each move on the way there pass between two of them: about
+one step in twenty is spent. What fails then, or twice in a row, is tried again at once, and
+some ten failures raise the alarm. The choice of the next pair has no influence on the promise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import provisional_of
+from mnm_ros.core.model.counts import Pair
+
+WAITED, EVERY, LOOK_EVERY = 150, 40, 20    # steps
+ALARMED = 100    # failures in a row, which raise the alarm of a pair that has ever led on
+
+
+class CertificateWatch:
+    """The usual moves of what a run has certified, and when each was executed last."""
+
+    def __init__(self) -> None:
+        self._step = self._next = 0
+        self._last: dict[Pair, int] = {}
+        self._ends: dict[Pair, int | None] = {}    # where each mostly led when first watched
+        self._failing: dict[Pair, int] = {}    # times in a row
+        self._memory: Any = None    # what the run has found out so far
+
+    def begin(self) -> None:
+        """Begin with another run, which has the robot now."""
+        self._last, self._ends, self._memory = {}, {}, None
+
+    def executed(self, pair: Pair | None, next_state: int, run: BaseAlgorithm,
+                 transitions: TransitionMonitor) -> Pair | None:
+        """
+        Count a step, and say what is to be executed because of it.
+
+        :param pair: None for a RESET, or where it is not known.
+        :param run: that has the robot.
+        :param transitions: with this step.
+        :returns: the pair to be executed soon; None if there is none.
+        """
+        self._step += 1
+        if pair in self._last:
+            assert pair is not None
+            waited, self._last[pair] = self._step - self._last[pair], self._step
+            # After many failures, to fail is usual.
+            worked = next_state == self._end(pair, transitions)
+            failed = self._failing[pair] = 0 if worked else self._failing.get(pair, 0) + 1
+            if failed > ALARMED:    # without an alarm, so that it never led there
+                del self._failing[pair]
+                self._ends.pop(pair, None)    # it may be gone from the last time
+            elif failed > 1 or failed and waited >= WAITED:
+                return pair
+        return None if self._step % LOOK_EVERY else self._look(run, transitions)
+
+    def _look(self, run: BaseAlgorithm, transitions: TransitionMonitor) -> Pair | None:
+        """Examine one more certificate; return the move that has waited too long, if any."""
+        found, self._memory = provisional_of(run, self._memory, 1)
+        home = run.policies[0].target
+        place = {move: moves for each in found if each.certified
+                 for moves, move in enumerate(each.policy.usual_way(home, transitions.leads), 1)}
+        self._last = {move: self._last.get(move, self._step) for move in place}
+        self._ends = {move: self._end(move, transitions) for move in place}
+        longest = min(self._last, key=self._last.__getitem__, default=None)
+        if longest is None or self._step < self._next or (
+                self._step - self._last[longest] < WAITED):
+            return None
+        self._next = self._step + EVERY * place[longest]
+        return longest
+
+    def _end(self, pair: Pair, transitions: TransitionMonitor) -> int | None:
+        """Return where a pair mostly led when it was first watched, or since it led anywhere."""
+        end = self._ends.get(pair)
+        return transitions.usual(pair)[0] if end is None else end
