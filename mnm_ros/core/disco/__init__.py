@@ -3,9 +3,10 @@
 """
 The base algorithm ``disco``, of the preset ``onboard``; see ``docs/explanation/disco.md``.
 
-Read ``disco``, which hands out the class, then what it asks, in the order of a state's life:
-``sample`` (which pair next), ``rule_out`` (when a state needs no policy) and ``certify`` (when it
-has one), with ``examiner`` (the best policy and its bounds), ``evidence`` (what certifies a
-policy: transitions, and tests by attempts), ``extensions`` (which policies share an attempt), and
-``provisional`` (which have one before the run is over).
+Read ``disco``, which hands out the class, and ``agenda``, which says what it does next. Then read
+what it asks, in the order of a state's life: ``sample`` (which pair next), ``rule_out`` (when a
+state needs no policy) and ``certify`` (when it has one), with ``examiner`` (the best policy and
+its bounds), ``evidence`` (what certifies a policy: transitions, and tests by attempts),
+``extensions`` (which policies share an attempt), and ``provisional`` (which have one before the
+run is over).
 """

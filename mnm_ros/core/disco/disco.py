@@ -12,11 +12,12 @@ promise holds, is in ``docs/explanation/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 import math
 
+from mnm_ros.core.disco.agenda import Agenda
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.provisional import CertificateMemory, ProvisionalPolicies
@@ -100,10 +101,10 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     :ivar sampling: says which pairs are sampled.
     :ivar ruling_out: says which states need no policy.
     :ivar certifier: has the policies, and finds others.
+    :ivar agenda: says what the run does next.
     """
 
     state: DiscoPhase
-    _outdated = False    # whether the last plan says no more what is to be done
 
     def __init__(self, problem: Problem, home: int, parts: DiscoParts,
                  policies: tuple[Policy, ...] = ()) -> None:
@@ -119,9 +120,9 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self.certifier = Certifier(
             problem, parts.horizon, self._rows, self.sampling, self.ruling_out.reach,
             parts.evidence, parts.planner)
+        self.agenda = Agenda(problem, self._counts, self.sampling, self.ruling_out,
+                             self.certifier, self._at_once)
         self._seen: dict[int, None] = {}
-        self._preferred: tuple[int, ...] = ()
-        self._news = False    # whether a new state was met twice since the last plan
         self._here: int | None = None
         self._asked: int | None = None
         self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
@@ -198,11 +199,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             was_urgent = self.sampling.urgent
             if here is not None:
                 self.sampling.observe(here, action, state)
-            sampling = self.sampling
-            if not sampling.open or sampling.walk_is_due() or self._outdated or (
-                    self.certifier.sampled.first and not sampling.preferring) or (
-                    self._at_once or self._preferred) and (
-                    self._news or was_urgent and not sampling.urgent):
+            if self.agenda.is_due(was_urgent):
                 self.trigger('sampled')
                 self._plan()
 
@@ -210,10 +207,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         """Return whether the step may end what was sampled or attempted."""
         # All tests of declared policies begin with the first plan.
         states = max(len(self._rows.places), len(self._problem.support.declared.successors))
-        return states > FEW_STATES and (
-            self._at_once or self.evaluating or len(self.sampling.open) <= 1
-            or self.sampling.walk_is_due(1) or self._outdated or bool(self._preferred)
-            or self.certifier.sampled.first)
+        return states > FEW_STATES and (self.evaluating or self.agenda.may_be_due())
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
@@ -261,7 +255,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._rows.forget(state, action)
         if not self._at_once:    # else the caller says which of its policies to revise
             self.certifier.check_again(((state, action),), attempts=False)
-            self._outdated = True    # a plan leaves what may not be reached any more
+            self.agenda.outdated = True    # a plan leaves what may not be reached any more
         if carried:
             self._parts.planner.forget_carried((state, action))
             self.sampling.want_again([(state, action)])
@@ -309,8 +303,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     def prefer(self, states: Sequence[int]) -> None:
         if not self._at_once:    # else a check waits for what is certified at all
-            self._preferred = tuple(states)
-            self._outdated = True
+            self.agenda.preferred = tuple(states)
+            self.agenda.outdated = True
 
     def avoid(self, pairs: Collection[Pair]) -> None:
         self.sampling.avoid(pairs)
@@ -319,7 +313,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self.sampling.leave_closed(pairs)
         if self.certifier.examiner.closed != tuple(pairs):    # else a plan would find the same
             self.certifier.leave_closed(pairs)
-            self._outdated = True
+            self.agenda.outdated = True
 
     def better(self, policy: Policy) -> Policy | None:
         return self.certifier.better(policy)
@@ -367,7 +361,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._seen[next_state] = None
         # One sight may be chance, and counts nothing in the sets of certificates.
         if self._at_once and times <= 2:
-            self._news = self._news or times == 2
+            self.agenda.news = self.agenda.news or times == 2
             self.request_sample(state, action)
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
@@ -381,74 +375,10 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         episode = attempts.observe(state)
         self.episode_over = episode is not None
         if episode is not None and (self.certifier.judge(episode)
-                                    or not self._come_first([episode.policy.target])):
+                                    or not self.agenda.come_first([episode.policy.target])):
             self.certifier.attempts = None
             self.trigger('attempted')
             self._plan()
 
     def _plan(self) -> None:
-        """Find out what is left to do: to sample, to certify, or nothing."""
-        certifier, ruling_out = self.certifier, self.ruling_out
-        self._news = self._outdated = False
-        certifier.begin()
-        while True:
-            near = ruling_out.near(certifier.known)
-            before = len(certifier.known)
-            first = self._come_first(near) if self._at_once else self._on_preferred_way(near)
-            if first and self._certify({state: near[state] for state in first}, first=True):
-                return
-            if self._preferred and len(certifier.known) > before:
-                continue
-            if self.sampling.urgent:
-                self.trigger('undersampled')
-                return
-            inside = (*certifier.known, *near)
-            again = not ruling_out.has_ruled_out_all_but(inside)
-            if self.sampling.open or again and ruling_out.lacks(inside):
-                self.trigger('undersampled')
-                return
-            before = len(certifier.known)
-            if self._certify(near):
-                return
-            if len(certifier.known) == before and (again and not near or not ruling_out.lacks(
-                    tuple(certifier.known))):
-                self.trigger('nothing_left')
-                return
-
-    def _come_first(self, states: Iterable[int]) -> list[int]:
-        """Return which of these states may be certified now: what is urgent is before far ones."""
-        distance, radius = self.ruling_out.distance, self._problem.radius
-        return [state for state in states if not self.sampling.urgent
-                or distance.get(state, math.inf) <= radius]
-
-    def _on_preferred_way(self, near: Mapping[int, float]) -> list[int]:
-        """
-        Return what is not known on the way to the nearest preferred state that is not.
-
-        It has to seem within the radius: farther away, a certificate may take very long. A move
-        that has not led on from what is known yet is tried.
-        """
-        target = min((state for state in self._preferred
-                      if near.get(state, math.inf) <= self._problem.radius),
-                     key=near.__getitem__, default=None)
-        if target is None:
-            return []
-        unknown = [move for move in self.sampling.way_to(target) if move[2] in near]
-        state, action, after = unknown[0]
-        if after not in self._counts.next_states(state, action):
-            self.request_sample(state, action)
-        way = {state for _, _, state in unknown}
-        # A test that has begun may go on another way, and waits for the states there.
-        way.update(*map(self.certifier.tested_through, tuple(way)))
-        return [state for state in near if state in way]
-
-    def _certify(self, near: Mapping[int, float], first: bool = False) -> bool:
-        """
-        Make known what can be; return whether there is something to do for another.
-
-        :param first: whether what that lacks is sampled before all else.
-        """
-        if not self.certifier.certify(near, first or self._at_once):
-            return False
-        self.trigger('undersampled' if self.certifier.attempts is None else 'target_chosen')
-        return True
+        self.trigger(self.agenda.plan().value)
