@@ -23,9 +23,10 @@ def test_a_missing_end_leaves_what_still_stands_and_lets_the_rest_go_on() -> Non
         known = tuple(policy.target for policy in base.policies) if base else ()
     assert base is not None and exploration.hypothesis is None, known
     certifier = base.certifier
-    last = certifier.known[known[-1]]
+    policies = certifier.known.policies
+    last = policies[known[-1]]
     pair = next(pair for pair in certifier.examiner.executed(last) if not any(
-        pair in certifier.examiner.executed(certifier.known[target]) for target in known[1:-1]))
+        pair in certifier.examiner.executed(policies[target]) for target in known[1:-1]))
     tests = {target: test for target, (_, test) in certifier._tests.begun.items()}
     exploration.mnm.refute(*pair, 1000)
     left = {policy.target for policy in base.policies}

@@ -74,7 +74,7 @@ class Agenda:
     def plan(self) -> Next:
         """Find out what is left to do, and make known what can be."""
         certifier, ruling_out = self._certifier, self._ruling_out
-        known = certifier.known
+        known = certifier.known.policies
         self.news = self.outdated = False
         certifier.begin()
         while True:

@@ -15,7 +15,7 @@ that it is not worked out again as long as little was learnt.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 import math
 
 from mnm_ros.core.disco.evidence import (
@@ -23,18 +23,18 @@ from mnm_ros.core.disco.evidence import (
     DeclaredTest,
     NATS_TO_BEGIN,
     PolicyTests,
-    rests_on,
 )
 from mnm_ros.core.disco.examiner import Examination, Examiner
 from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.core.disco.failed_certificates import FailedCertificates
+from mnm_ros.core.disco.known import KnownStates
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.disco.walking import WalkingCertificates
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
@@ -84,16 +84,12 @@ class Certifier:
     :param reach: the steps up to which a state is worth a certificate.
     :param evidence: since the beginning of the run.
     :param planner: lets go of what becomes known.
-    :ivar known: one policy for each known state, by target, in the order in which they became so.
-    :ivar estimates: the expected steps of policies when they were certified.
+    :ivar known: the known states, with their policies.
     :ivar examiner: finds policies and bounds their steps.
     :ivar evidence: since the beginning, and perhaps since a renewal, as the examiner has it.
     :ivar attempts: with the policy under test; None while none is tried.
     :ivar sampled: the samples that the last certificate has asked for.
     """
-
-    # States that tests certified and whose certificates need the map.
-    _by_place: tuple[int, ...] = ()
 
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, sampling: Sampling,
                  reach: float, evidence: CertificateEvidence, planner: Planner) -> None:
@@ -107,11 +103,8 @@ class Certifier:
         self._walking = WalkingCertificates(
             problem, horizon, rows, self._tests, evidence.sets.counts)
         self._failed = FailedCertificates(evidence.sets.counts)
-        self.known: dict[int, Policy] = {}
-        self.estimates: dict[int, float] = {}
+        self.known = KnownStates(problem, self._tests, self.examiner)
         self.evidence = self.examiner.evidence
-        self._by_model: dict[int, None] = {}    # what was certified by the sets
-        self._tested: dict[int, tuple[Policy, BettingEvaluation]] = {}    # those of _by_place
         self.attempts: Attempts | None = None
         self.sampled = Certification()
         self._witnessed = self._due = 0    # transitions that others have made
@@ -127,6 +120,7 @@ class Certifier:
 
         :param first: whether what a certificate lacks is sampled before all else.
         """
+        known = self.known.policies
         chosen: Examination | None = None
         model: EmpiricalModel | None = None
         if self._witnessed > self._due:
@@ -136,10 +130,10 @@ class Certifier:
             return True
         # A policy that has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests.begun):
-            if target in self.known or (
-                    chosen is not None and not self._failed.due(target, len(self.known))):
+            if target in known or (
+                    chosen is not None and not self._failed.due(target, len(known))):
                 continue
-            model = model or self.examiner.model(tuple(self.known))
+            model = model or self.examiner.model(tuple(known))
             planned = self.examiner.best_policy(model, target, self._failed.moves(target))
             if planned is None:
                 continue
@@ -173,12 +167,12 @@ class Certifier:
 
     def _take_by_model(self, near: Mapping[int, float]) -> None:
         """Make known what the counts alone certify: others may have made enough transitions."""
-        left, found = [*near], True
+        known, left, found = self.known.policies, [*near], True
         while found:
-            found, model = False, self.examiner.model(tuple(self.known))
+            found, model = False, self.examiner.model(tuple(known))
             for target in left:
                 planned = self.examiner.best_policy(model, target, None) if (
-                    target not in self.known) else None
+                    target not in known) else None
                 if planned is None:
                     continue
                 found = self._take_if_certified(self.examiner.examine(model, *planned)) or found
@@ -189,7 +183,7 @@ class Certifier:
             return False
         self._make_known(found.policy, found.certificate.steps, found.evidence,
                          self.examiner.needs_map(found.policy))
-        self._by_model[found.policy.target] = None
+        self.known.rests_on_sets(found.policy.target)
         return True
 
     def judge(self, episode: Episode) -> bool:
@@ -233,10 +227,10 @@ class Certifier:
         if not self._problem.support:
             self._take_tested()
             return False
-        self._walking.begin(near, self.known, self.evidence[-1], self.examiner.closed)
+        self._walking.begin(near, self.known.policies, self.evidence[-1], self.examiner.closed)
         found = True
         while found:
-            left = [target for target in near if target not in self.known]
+            left = [target for target in near if target not in self.known.policies]
             wanted = self._walking.wanted(left, self.evidence[-1])
             found = self._take_tested()
         self._sampling.walk(wanted)
@@ -257,26 +251,23 @@ class Certifier:
 
     def _take_tested(self) -> bool:
         """Make known what its test certifies, if all that its policy goes through is known."""
-        before, found = len(self.known), True
+        known, found = self.known.policies, True
+        before = len(known)
         while found:
             found = False
             for policy, test in tuple(self._tests.begun.values()):
                 if isinstance(test, DeclaredTest) and test.waits or not all(
-                        state in self.known for state in policy.states):
+                        state in known for state in policy.states):
                     continue
                 given = test.lacking > 0 or self.evidence[-1].needs_map(test)
-                if test.lacking <= 0 or self._certified_by_pairs(policy, test):
+                if test.lacking <= 0 or self.known.certified_by_pairs(policy, test):
                     steps = (test.mean_steps if test.arrived else
                              self.examiner.steps(self.evidence[-1], policy))
                     self._make_known(policy, steps, self.evidence[-1], given)
                     if given:
-                        self._by_place = (*self._by_place, policy.target)
-                        self._tested[policy.target] = policy, test
+                        self.known.rests_on_place(policy, test)
                     found = True
-        return len(self.known) > before
-
-    def _certified_by_pairs(self, policy: Policy, test: BettingEvaluation) -> bool:
-        return isinstance(test, DeclaredTest) and test.certified_by_pairs(policy, self._problem)
+        return len(known) > before
 
     def restart_confidence(self, delta: float) -> None:
         """Begin another collection of evidence, with a delta of its own (*Renewals*)."""
@@ -293,64 +284,19 @@ class Certifier:
             self._tests.clear()
         self._failed.by_target.clear()
 
-    def check_again(self, pairs: Collection[Pair], *, attempts: bool = True) -> None:
-        """
-        Drop what the sets certify no more, as less is known of where the pairs lead.
-
-        :param attempts: whether those through the pairs still say what they did.
-        """
-        dropped: set[int] = set()
-        standing = self._stand_again() if attempts and pairs else {*self._tested}
-        if not attempts:
-            self._tested = {target: (policy, test) for target, (policy, test)
-                            in self._tested.items() if not rests_on(test, pairs)}
-        support = self._problem.support
-        for target, policy in tuple(self.known.items()):
-            played = {*zip(policy.states, policy.actions[0])}
-            # A policy through a state that is dropped would execute RESET there.
-            through = any(state in dropped and action != RESET for state, action in played)
-            through = through or any(support.forbids(*pair) for pair in played)
-            wanting = attempts and pairs and target in self._by_place and target not in standing
-            if target in self.estimates and (
-                    through or wanting or not played.isdisjoint(pairs) and (
-                        self.examiner.bound(policy) > self._problem.limit
-                        if target in self._by_model else
-                        not attempts and not {*self.examiner.executed(policy)}.isdisjoint(pairs))):
-                del self.known[target], self.estimates[target]
-                self._by_model.pop(target, None)
-                if attempts and target in self._tested:
-                    self._tests.begun.setdefault(target, self._tested[target])
-                self._no_longer_by_place(target)
-                dropped.add(target)
-        for policy, _ in tuple(self._tests.begun.values()):
-            if any(support.forbids(*pair) for pair in zip(policy.states, policy.actions[0])):
-                del self._tests.begun[policy.target]
-
-    def _stand_again(self) -> set[int]:
-        """Put back the tests that relied on the map; return what they still certify."""
-        standing, policies = set(), {test: policy for policy, test in self._tested.values()}
-        for evidence in self.evidence:
-            for test in evidence.restore():
-                policy = policies.get(test)
-                if policy and (test.lacking <= 0 or self._certified_by_pairs(policy, test)):
-                    evidence.release(test, given=True)
-                    standing.add(policy.target)
-        return standing
-
     def better(self, policy: Policy) -> Policy | None:
         """Make another policy to a known state known if it is certified and seems shorter."""
-        target = policy.target
-        if target not in self.known:
+        target, known = policy.target, self.known.policies
+        if target not in known:
             return None
         found = self.examiner.look(
-            target, self.examiner.model(tuple(state for state in self.known if state != target)))
+            target, self.examiner.model(tuple(state for state in known if state != target)))
         if found is None or found.certificate.bound > self._problem.limit:
             return None
         if not self.examiner.is_shorter(found, policy):
             return None    # or ways that are equally short would take turns
-        self.known[target] = replace(found.policy)
-        self.estimates[target] = found.certificate.steps
-        self._by_model[target] = None
+        self.known.put(found.policy, found.certificate.steps)
+        self.known.rests_on_sets(target)
         return found.policy
 
     def activity(self, here: int | None) -> PhaseActivity:
@@ -387,7 +333,7 @@ class Certifier:
         extensions = PolicyExtensions(
             self._tests, self.evidence[0].sets.counts, self.examiner, self._problem)
         offers = extensions.lead_on(
-            offer, tuple(self.known), near, self.evidence[-1].nats + NATS_TO_BEGIN)
+            offer, tuple(self.known.policies), near, self.evidence[-1].nats + NATS_TO_BEGIN)
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
         pairs = {pair: evidence.sets.counts.visits(*pair)
@@ -412,18 +358,11 @@ class Certifier:
 
     def _make_known(self, policy: Policy, steps: float, evidence: CertificateEvidence,
                     given: bool) -> None:
-        # A copy, which leaves the map behind that was made for attempts.
-        self.known[policy.target] = replace(policy)
-        self.estimates[policy.target] = steps
-        self._no_longer_by_place(policy.target)
+        self.known.put(policy, steps)
+        self.known.rests_on_no_place(policy.target)
         self._tests.certified(policy, evidence, given)
         self._failed.by_target.pop(policy.target, None)
         self._planner.forget(policy.target)
-
-    def _no_longer_by_place(self, target: int) -> None:
-        if target in self._by_place:
-            self._by_place = tuple(each for each in self._by_place if each != target)
-        self._tested.pop(target, None)
 
 
 def most_relevant(weights: Mapping[Pair, float], part: float) -> list[Pair]:

@@ -127,7 +127,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._asked: int | None = None
         self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
         for policy in policies or (Policy(home, parts.horizon, (home,), ((RESET,),)),):
-            self.certifier.known[policy.target] = policy
+            self.certifier.known.policies[policy.target] = policy
             self.sampling.enter(policy.target, policy)
 
     @property
@@ -150,15 +150,15 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     @property
     def policies(self) -> tuple[Policy, ...]:
-        return tuple(self.certifier.known.values())
+        return tuple(self.certifier.known.policies.values())
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        return tuple(state for state in self._seen if state not in self.certifier.known)
+        return tuple(state for state in self._seen if state not in self.certifier.known.policies)
 
     @property
     def estimates(self) -> Mapping[int, float]:
-        return self.certifier.estimates
+        return self.certifier.known.estimates
 
     def provisional(self, memory: CertificateMemory | None = None, at_most: int | None = None,
                     ) -> tuple[Sequence[ProvisionalPolicy], CertificateMemory]:
@@ -173,7 +173,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     @property
     def outlook(self) -> Outlook:
         sampling, ruling_out = self.sampling, self.ruling_out
-        return Outlook(len(sampling.sampled), len(self.certifier.known),
+        return Outlook(len(sampling.sampled), len(self.certifier.known.policies),
                        sampling.executions_lacking * sampling.price, ruling_out.plan.ruled_out,
                        ruling_out.distance.values())
 
@@ -220,7 +220,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._learn(state, action, next_state)
         self.certifier.witness()
         self.sampling.reopen(state)
-        self.ruling_out.look_on(self.certifier.known)
+        self.ruling_out.look_on(self.certifier.known.policies)
 
     def add_censored(self, state: int, action: int) -> None:
         """Count a step that was broken off, of any run: it may have led anywhere."""
@@ -254,7 +254,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         carried = self._rows.carried((state, action))
         self._rows.forget(state, action)
         if not self._at_once:    # else the caller says which of its policies to revise
-            self.certifier.check_again(((state, action),), attempts=False)
+            self.certifier.known.check_again(((state, action),), attempts=False)
             self.agenda.outdated = True    # a plan leaves what may not be reached any more
         if carried:
             self._parts.planner.forget_carried((state, action))
@@ -267,12 +267,12 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         """Take other policies as what is known; a target that was deleted may be found again."""
         kept = {policy.target: policy for policy in policies}
         # No detector watches the transitions of states that were deleted, so they may be stale.
-        for target in self.certifier.known:
+        for target in self.certifier.known.policies:
             if target not in kept:
                 self._seen[target] = None
                 for action in range(self._problem.actions):
                     self.forget(target, action)
-        self.certifier.known = kept
+        self.certifier.known.policies = kept
         self._start_over()
         for target, policy in kept.items():
             if target not in self.sampling.sampled:
@@ -285,7 +285,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Recompute what rests on where the pairs may lead; all that was counted stays."""
         self.sampling.declare_again()
-        self.certifier.check_again(pairs)
+        self.certifier.known.check_again(pairs)
         self.certifier.start_over(tests=False)
         self.ruling_out.start_over()
 
@@ -355,7 +355,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             evidence.sets.add(state, action, next_state)
         self._rows.add(state, action, next_state)
         self.sampling.arrive(next_state)
-        if next_state in self.certifier.known or state not in self._rows.numbers:
+        if next_state in self.certifier.known.policies or state not in self._rows.numbers:
             return
         times = self._counts.next_states(state, action)[next_state]
         self._seen[next_state] = None

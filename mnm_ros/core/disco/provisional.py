@@ -69,7 +69,7 @@ class ProvisionalPolicies:
         """
         known, memory = self._certifier.known, self.memory
         self._drop()
-        near = [state for state in self._ruling_out.within_reach if state not in known]
+        near = [state for state in self._ruling_out.within_reach if state not in known.policies]
         due = dict.fromkeys((*memory.certified, *near))
         if at_most is None:
             for state in tuple(memory.certified):
@@ -83,8 +83,8 @@ class ProvisionalPolicies:
                 del memory.turns[state]
                 self._certify(state)
         return (
-            *(ProvisionalPolicy(policy, True, self._certifier.estimates.get(target), self._limit)
-              for target, policy in tuple(known.items())[1:]),
+            *(ProvisionalPolicy(policy, True, known.estimates.get(target), self._limit)
+              for target, policy in tuple(known.policies.items())[1:]),
             *memory.certified.values(),
             *(memory.assumed[target] for target in near if target in memory.assumed))
 
@@ -97,7 +97,7 @@ class ProvisionalPolicies:
             memory.assumed.clear()    # some may play what is forbidden now
         memory.certified = {
             target: found for target, found in memory.certified.items()
-            if target not in self._certifier.known
+            if target not in self._certifier.known.policies
             and self._forgotten(found.policy) == memory.rests_on[target]}
 
     def _certify(self, target: int) -> bool:
@@ -110,8 +110,8 @@ class ProvisionalPolicies:
                 memory.certified[target] = replace(had, at_most_steps=bound)
                 return False
         memory.assumed.pop(target, None)
-        through = self._certifier.examiner.model((*self._certifier.known, *memory.certified))
-        found = self._certifier.examiner.look(target, through)
+        known, examiner = self._certifier.known.policies, self._certifier.examiner
+        found = examiner.look(target, examiner.model((*known, *memory.certified)))
         if found is None:
             return False
         policy, steps, bound = found.policy, found.certificate.steps, found.certificate.bound
