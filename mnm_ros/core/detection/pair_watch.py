@@ -16,22 +16,8 @@ failures would hardly come once in a thousand times, an attempt is broken off be
 test has to count it as failed. No pair rests while a change is open. What has changed for good is
 noticed later by the pauses (``benchmarks/doors``).
 
-*Suspected.* A hint comes within some failures; an alarm takes more. After ``f`` failures in ``n``
-executions the next one is predicted to fail with the chance ``(f + 0.3) / (n + 1)``, then it is
-counted, and so on. By that, so many in a row have a chance of at most one in a million. A fixed
-chance would be too sure of what few executions have shown. In a world at rest, ``N`` executions of
-a pair are expected to raise at most ``N`` in a million hints, for every ``N``, whatever the
-chances of its successors. ``test_hints`` works this out exactly, with hints that are raised again
-after they were withdrawn. The failures of a suspected pair are spread over some time, so that a
-pause of 4 steps is enough.
-
-A way that was driven a few times before it closes has shown too little for that, and even less for
-an alarm. Yet it is often so where successors are declared. If ``w`` of ``n`` executions worked
-before ``f`` failures, and all orders of the ``n + f`` outcomes are as likely, all that worked are
-among the first ``n`` with chance ``C(n, w) / C(n + f, w)``. A pair with at most 9 executions is
-suspected after 8 failures in a row or more, once that chance is at most 1 in 200: after 19 if it
-worked 2 of 2 times, or 3 of 5 times. Of a hundred pairs at rest at most one ever is. Its evidence
-is *scarce*.
+*Suspected.* A pair at rest hardly fails so many times in a row; ``failures`` has the argument. The
+failures are spread over some time, so that a pause of 4 steps is enough.
 
 *Ways around.* Finding them takes many steps, and nothing else is to be done in the pauses. A run
 that ends without another way has ruled out, by what was seen since it began, that the targets of
@@ -49,24 +35,19 @@ nothing else to do than to sample the pair: time enough to find other ways.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 import math
 
+from mnm_ros.core.detection.failures import Failures, Usual
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.events import PairChange
 
-_EXECUTIONS = 10      # before the failures, of a pair that nearly always worked
-_FAILURES, _SELDOM = 8, 1 / 200    # that raise a hint before that, and the chance of their order
-_MOST_FAILING = 0.3   # of these
-_PRIOR = 0.3          # failures, of one execution, that are counted beside those before
 _FIRST, _LONGEST = 4, 8    # steps of a pause
 _LONGEST_DETOURED, _LONGEST_SCARCE = 16, 64    # the same while ways around the pair are sought
 _FIRST_CLOSED, _LONGEST_CLOSED = 32, 128    # the same of a closed pair, while a change is open
 _UNEXPECTED, _HARDLY, _TO_DETOUR = math.log(50), math.log(1000), math.log(1e4)
-_FEWEST = 3           # failures in a row that raise a hint
-_RARE = math.log(1e6)
 _TO_WITHDRAW = 3      # executions that work, more than those that do not
 _STAYS = 0.9          # the part of the executions since the change that stayed
 _TRIES = 2            # of a re-check, as what is open may fail once
@@ -110,32 +91,6 @@ class News(Enum):
     STILL_CLOSED = 'still closed'
 
 
-@dataclass(frozen=True)
-class _Usual:
-    """
-    What a pair did before it began to fail.
-
-    :ivar end: its usual successor; worked: how often it led there, of so many executions.
-    """
-
-    end: int | None
-    worked: int
-    executions: int
-
-    @property
-    def chance_to_fail(self) -> float:
-        """Return the chance that it fails next."""
-        return (max(0, self.executions - self.worked) + _PRIOR) / (self.executions + 1)
-
-
-@dataclass
-class _Failures:
-    """How often a pair has failed in a row."""
-
-    usual: _Usual
-    times: int = 0
-
-
 @dataclass
 class _Row:
     """
@@ -152,7 +107,7 @@ class _Row:
 
     status: Status
     worked: int = 0
-    usual: _Usual | None = None
+    usual: Usual | None = None
     ways: Ways = Ways.NOT_SOUGHT
     pause: int = 0
     left: int | None = None
@@ -177,7 +132,7 @@ class PairWatch:
     def __init__(self, support: Support | None = None) -> None:
         self._support = support
         self.scheduled = False
-        self._failing: dict[Pair, _Failures] = {}
+        self._failing: dict[Pair, Failures] = {}
         self._rows: dict[Pair, _Row] = {}
 
     def status(self, pair: Pair) -> Status:
@@ -253,9 +208,9 @@ class PairWatch:
         news = self.executed(pair, next_state)
         row = self._rows.get(pair)
         # After few executions that worked, some that fail are soon the usual ones.
-        failing = self._failing.get(pair) or _Failures(
-            row and row.usual or _Usual(end, worked, max(0, executions - 1)))
-        before, scarce = failing.usual, failing.usual.executions < _EXECUTIONS
+        failing = self._failing.get(pair) or Failures(
+            row and row.usual or Usual(end, worked, max(0, executions - 1)))
+        before, scarce = failing.usual, failing.usual.scarce
         if next_state == before.end:
             self._failing.pop(pair, None)
             return news or self._worked(pair)
@@ -267,11 +222,9 @@ class PairWatch:
                 row.ways is Ways.TRIED and row.status is Status.FAILING) else None
             row.worked = max(0, row.worked - 1)
         leads_on = before.end == pair[0]    # at last: after few executions that is no failure
-        if leads_on or not _is_seldom(failing.times, before) if scarce else (
-                before.chance_to_fail > _MOST_FAILING):
+        if leads_on or not failing.seldom if scarce else not before.nearly_always_worked:
             return news
-        if self.status(pair) is not Status.SUSPECTED and (
-                scarce or _is_rare(failing.times, before)):
+        if self.status(pair) is not Status.SUSPECTED and (scarce or failing.rare):
             row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
             row.status, row.usual = Status.SUSPECTED, before if scarce else None
             if row.ways is Ways.TRIED or scarce and row.ways is Ways.NOT_SOUGHT:
@@ -279,7 +232,7 @@ class PairWatch:
             news = News.SUSPECTED
         # A pair without pauses is tried at once.
         if rests and not leads_on and (row is None or row.ways.rests):
-            self._rest(pair, -failing.times * math.log(before.chance_to_fail))
+            self._rest(pair, failing.unexpected)
         return news
 
     def executed(self, pair: Pair, next_state: int) -> News | None:
@@ -413,17 +366,3 @@ class PairWatch:
             _LONGEST_DETOURED if row.usual is None else _LONGEST_SCARCE)
         row.pause = row.left = _FIRST if row.status is Status.SUSPECTED and not sought else (
             min(2 * (row.pause or _FIRST // 2), longest))
-
-
-def _is_seldom(times: int, before: _Usual) -> bool:
-    """Return whether so many failures hardly come after all executions that worked."""
-    worked, executions = before.worked, before.executions
-    return times >= _FAILURES and (
-        math.comb(executions, worked) <= _SELDOM * math.comb(executions + times, worked))
-
-
-def _is_rare(times: int, before: _Usual) -> bool:
-    """Return whether a pair hardly fails so many times in a row."""
-    return times >= _FEWEST and -math.fsum(
-        math.log(replace(before, executions=before.executions + i).chance_to_fail)
-        for i in range(times)) >= _RARE
