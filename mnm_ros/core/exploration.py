@@ -33,7 +33,7 @@ from mnm_ros.core.inputs import (
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.change_log import ChangeNoticed, Decided
-from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
+from mnm_ros.core.mnm.directives import wish_of
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.declaration import Declaration
@@ -106,7 +106,9 @@ class Exploration(Queries):
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
         if point is not None:
-            self._resume(point)
+            fresh = [getattr(self, name) for name in _SAVED]
+            for name, saved in zip(_SAVED, snapshot.put(point['within'], fresh)):
+                setattr(self, name, saved)
 
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which it can go on; only if ``can_snapshot``."""
@@ -115,11 +117,6 @@ class Exploration(Queries):
                 'known': list(hypothesis.targets) if hypothesis else [],
                 'sources': dict(self.sources),    # these are for readers of a checkpoint
                 'within': snapshot.take([getattr(self, name) for name in _SAVED])}
-
-    def _resume(self, point: Mapping[str, Any]) -> None:
-        fresh = [getattr(self, name) for name in _SAVED]
-        for name, saved in zip(_SAVED, snapshot.put(point['within'], fresh)):
-            setattr(self, name, saved)
 
     def on_event(self, hear: Callable[[Event], object]) -> Callable[[Event], object]:
         """
@@ -309,22 +306,17 @@ class Exploration(Queries):
 
     def _take_other(self, made: Input) -> None:
         """Take what is no observation."""
-        mnm = self.mnm
         if isinstance(made, DeclarationInput):
-            mnm.declare(made.declaration, self.history)
+            self.mnm.declare(made.declaration, self.history)
         elif isinstance(made, WorkObservation):
             self._take_work(made)
-        elif isinstance(made, Preference):
-            mnm.direct(Prefer(made.state))
-        elif isinstance(made, LookInput):
-            mnm.direct(_wish_of(made))
-        elif isinstance(made, ImproveInput):
-            mnm.direct(Improve(made.state, made.within))
+        elif isinstance(made, (Preference, LookInput, ImproveInput)):
+            self.mnm.direct(wish_of(made))
         elif isinstance(made, (Relocation, Interruption)):
             if made.asked is not None:
                 self._record(self.last_state, made.asked, None, made.robot or ROBOT)
             self.last_state = made.state if isinstance(made, Relocation) else None
-            mnm.interrupt()
+            self.mnm.interrupt()
 
     def _record(self, before: int | None, action: int, after: int | None, source: str,
                 robot_side: bool = True) -> None:
@@ -395,12 +387,6 @@ class Exploration(Queries):
     def _happened(self, event: Event) -> None:
         self.events.append(event)
         self._decided_since.append(event)
-
-
-def _wish_of(made: LookInput) -> Wish:
-    if made.state is None:
-        return LeaveClosed() if made.action == RESET else Look(None)
-    return Look((made.state, made.action))
 
 
 def _point(resume: Any) -> Mapping[str, Any]:

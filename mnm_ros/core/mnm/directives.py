@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Union
 
+from mnm_ros.core.inputs import ImproveInput, LookInput, Preference
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import RESET
 
 _MOST_PREFERRED = 1000    # states, the last ones
 
@@ -50,6 +52,17 @@ class Improve:
 
 
 Wish = Union[Prefer, LeaveClosed, Look, Improve]
+
+
+def wish_of(made: Preference | LookInput | ImproveInput) -> Wish:
+    """Return the wish that an input is."""
+    if isinstance(made, Preference):
+        return Prefer(made.state)
+    if isinstance(made, ImproveInput):
+        return Improve(made.state, made.within)
+    if made.state is None:
+        return LeaveClosed() if made.action == RESET else Look(None)
+    return Look((made.state, made.action))
 
 
 @dataclass(frozen=True)
