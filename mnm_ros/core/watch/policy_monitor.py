@@ -111,6 +111,13 @@ class PolicyMonitor:
         return max(((detector.evidence, detector.threshold, target)
                     for target, detector in self.detectors.items()), default=(0.0, 0.0, 0))
 
+    def figures(self) -> Mapping[str, str | int | float]:
+        """Return the figures of ``CheckingPhase.figures``: there is no window."""
+        evidence, threshold, target = self.most_evidence
+        return {'check_window': 0,
+                'failures': f'{evidence:.1f} nats against the policy for state {target}',
+                'failure_threshold': round(threshold, 1)}
+
     def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
         """
         Monitor the policies ``now``; each keeps its detector unless it has changed.

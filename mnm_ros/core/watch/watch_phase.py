@@ -255,10 +255,7 @@ class WatchPhase(CheckingPhase):
         return self._rediscovery.sweep
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
-        evidence, threshold, target = self._checks.monitor.most_evidence
-        return {'check_window': 0,
-                'failures': f'{evidence:.1f} nats against the policy for state {target}',
-                'failure_threshold': round(threshold, 1)}
+        return self._checks.monitor.figures()
 
     def _rediscover_again(self) -> None:
         self._sought = self.doubts.sought(self.policies)
