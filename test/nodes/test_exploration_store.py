@@ -32,7 +32,7 @@ from mnm_ros.core.progress.said import DiskTooSlow, InWords, NothingKept, Nothin
 from mnm_ros.messages import PolicySet
 from mnm_ros.nodes import explorer as explorer_node
 from mnm_ros.nodes.explorer import Explorer
-from mnm_ros.nodes.exploring import exploration_store, session
+from mnm_ros.nodes.exploring import exploration_store, restoring
 from mnm_ros.nodes.exploring.exploration_store import ExplorationStore
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
@@ -150,7 +150,7 @@ def test_a_disk_that_cannot_be_read_at_the_start_is_a_fault_until_it_can_be(
         peer: Peer, robot: ScriptedRobot, learnt: SimpleNamespace, tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch) -> None:
     folder = shutil.copytree(learnt.folder, tmp_path / 'kept')
-    monkeypatch.setattr(session, '_LOAD_AGAIN', 0.1)
+    monkeypatch.setattr(restoring, '_LOAD_AGAIN', 0.1)
     phases, statuses = peer.listen(String, 'phase'), peer.listen(String, 'status')
     with monkeypatch.context() as disk:
         disk.setattr(Store, 'load', lambda *_: _raise(OSError('the disk is full')))

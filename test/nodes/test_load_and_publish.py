@@ -124,7 +124,8 @@ def test_a_disk_that_is_gone_is_told() -> None:
     Services(node, SimpleNamespace(
         running=False, language='en', allowance=Allowance(),
         record=SimpleNamespace(called=lambda *told: called.append(told)),
-        load=lambda then, patience: then(OSError(5, 'Input/output error'))))
+        disk=SimpleNamespace(
+            load=lambda then, patience: then(OSError(5, 'Input/output error')))))
     response = served['load'](Trigger.Request(), Trigger.Response())
     assert not response.success and 'Input/output error' in response.message
     assert [told[0] for told in called] == ['load']

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""When to try closed ways again: the clock that the exploration has not."""
+"""
+When to try closed ways again: the clock that the exploration has not.
+
+``LookTimes`` has the times, and ``ClosedWays`` asks the exploration, and says so.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,16 @@ from dataclasses import dataclass, replace
 import math
 import time
 
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.activity import ClosedWay
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import WaysClosed
+from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.output.publishers import Publishers
+from mnm_ros.parameters import Parameters
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import closed_way
 
 _LONGEST = 86400.0    # s, however often it was tried in vain
 _STEP = 3.0    # s that a step counts at least: a simulated robot may be faster than any clock
@@ -98,3 +109,58 @@ class LookTimes:
         """Return each way that is closed."""
         return {pair: ClosedWay(*pair, way.since, way.next if math.isfinite(way.next) else None)
                 for pair, way in self._ways.items()}
+
+
+class ClosedWays:
+    """
+    Has closed ways tried again, when it is time to or when somebody asks for it.
+
+    :param parameters: of the explorer.
+    :param guard: calls the exploration, if need be after a plan.
+    :param publishers: publish what is closed.
+    :param exploration: returns what is explored.
+    :param names: returns the names of states and actions.
+    :param past: what has happened before, oldest first.
+    :ivar times: of the next tries.
+    """
+
+    def __init__(self, parameters: Parameters, guard: CallbackGuard, publishers: Publishers,
+                 exploration: Callable[[], Exploration], names: Callable[[], RobotDescription],
+                 past: Iterable[Event]) -> None:
+        self._parameters = parameters
+        self._guard = guard
+        self._publishers = publishers
+        self._exploration = exploration
+        self._names = names
+        self.times = LookTimes(lambda: parameters['first_look'], past)
+
+    def look(self) -> str:
+        """Try all closed ways at once; return which these are, for people."""
+        closed = self.times.closed.values()
+        if closed:
+            self.times.look_now()
+            self._guard.call(self._look_at_all)
+        return self._said(replace(way, next_try=None) for way in closed)    # which is now
+
+    def _look_at_all(self) -> None:
+        self._exploration().look()    # the one loaded last, if the call had to wait
+
+    def ask(self) -> None:
+        """Ask the exploration, which has no clock, to try what has been closed for long."""
+        exploration = self._exploration()
+        if exploration.closed and self._parameters['first_look']:
+            exploration.leave_closed()
+        news = self.times.update(exploration.closed, exploration.steps)
+        if news:
+            closed = self.times.closed
+            self._publishers.event(Event(
+                exploration.steps, self._said(closed[pair] for pair in news),
+                said=WaysClosed(tuple(news))))
+        for pair in self.times.due(exploration.steps):
+            exploration.look(*pair)
+        self._publishers.closed = self.times.closed
+
+    def _said(self, ways: Iterable[ClosedWay]) -> str:
+        """Return what is closed, for people."""
+        names, language = self._names(), self._parameters['language']
+        return '; '.join(closed_way(way, names, language) for way in ways)

@@ -99,7 +99,7 @@ class Services:
         session = self._session
         if session.exploration.state in OVER:
             return False, self._words('over', status=session.status)
-        closed = session.look()
+        closed = session.closed_ways.look()
         return bool(closed), self._words('trying', ways=closed) if closed else (
             self._words('none_closed'))
 
@@ -133,7 +133,7 @@ class Services:
         try:
             # A burst of calls may not hold up the heartbeat one after the other.
             patient = time.monotonic() > self._looked + _LOAD_WAIT
-            session.load(end, _LOAD_WAIT if patient else 0.0)
+            session.disk.load(end, _LOAD_WAIT if patient else 0.0)
             self._looked = time.monotonic()
         except CheckpointError as error:
             ends.append(error)
@@ -175,7 +175,7 @@ class Services:
 
         self._forgetting = True
         try:
-            session.forget(*asked, end)
+            session.disk.forget(*asked, end)
         except CheckpointError as error:
             self._forgetting = False
             return False, self._words('nothing_forgotten', why=error)

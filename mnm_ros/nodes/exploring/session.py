@@ -4,17 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 import math
 import time
 
-from mnm_ros.checkpoint.forget import Forgotten
-from mnm_ros.checkpoint.input_log import LoadCancelled
 from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core import libraries
 from mnm_ros.core.components import BASES
-from mnm_ros.core.errors import CheckpointError, ParameterError
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
 from mnm_ros.core.model.declaration import Declaration
@@ -30,7 +26,6 @@ from mnm_ros.core.progress.said import (
     ReplayingDisk,
     Restarted,
     TooManyStates,
-    WaysClosed,
 )
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
@@ -38,28 +33,27 @@ from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
-from mnm_ros.nodes.exploring.exploration_store import ExplorationStore, RestoredExploration
+from mnm_ros.nodes.exploring.exploration_store import ExplorationStore
 from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
 from mnm_ros.nodes.exploring.link.advice_link import AdviceLink
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
-from mnm_ros.nodes.exploring.look_times import LookTimes
+from mnm_ros.nodes.exploring.look_times import ClosedWays
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.nodes.exploring.reliance import forbidden, Reliance
+from mnm_ros.nodes.exploring.restoring import Restoring
 from mnm_ros.nodes.exploring.work import WorkFirst, WorkTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.event_words import closed_way
 from mnm_ros.view.sentences import sentence
 
 _DIAGNOSTICS = 1.0     # s
-_LOAD_AGAIN = 5.0      # s, after which a disk that could not be read at the start is read again
 
 
 class ExplorationSession:
@@ -70,6 +64,8 @@ class ExplorationSession:
     :param described: what the robot side says that it is, as far as that is known.
     :ivar node: the same, as far as it is that of the session.
     :ivar exploration_store: makes the exploration, and keeps it on disk.
+    :ivar disk: goes back to what is on it.
+    :ivar closed_ways: has them tried again.
     :ivar active: as the node's lifecycle has it.
     :ivar record: of what people, and other nodes, ask for.
     :raises ParameterError: if the parameters do not make a problem that can be solved.
@@ -93,7 +89,6 @@ class ExplorationSession:
         if not self._wanted:
             node.get_logger().warning('paused, as before the restart: call explore with true')
         self._started = math.inf
-        self._restore_at = math.inf    # when the disk is read again that could not be read
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail, allowance)
         self.allowance = allowance
@@ -104,8 +99,13 @@ class ExplorationSession:
             node, self._guard, parameters['policies_up_to'], parameters['language'],
             lambda: self._link.profile, events,
             self.exploration_store.kept_soon, self.exploration_store.files.trusted)
-        self._looks = LookTimes(lambda: parameters['first_look'], kept.past if kept else ())
         self._link = self._new_link()
+        self.closed_ways = ClosedWays(
+            parameters, self._guard, self._publishers, lambda: self.exploration,
+            lambda: self._link.profile.names, kept.past if kept else ())
+        self.disk = Restoring(
+            self.exploration_store, self._guard, self._publishers, adopted=self._begin_again,
+            started=self._resume, loaded=self._pause_loaded, fail=self._fail)
         self._link.profile.recall(self.exploration_store.described)
         self.record = OperatorRecord(
             node, self._guard, parameters['robots'] if parameters.is_set('robots') else (),
@@ -141,7 +141,7 @@ class ExplorationSession:
         self._tick()
         self._report()    # to be repeated while a plan is made
         if self.exploration_store.waiting:
-            self._restore(self.exploration_store.restore, self._restored)
+            self.disk.start()
         elif parameters['base'] in ('', *BASES):    # one's own base may do without
             self._guard.aside(libraries.load, lambda seconds: None)
 
@@ -207,111 +207,17 @@ class ExplorationSession:
         self._want(True)
         self._guard.call(self._loop.recover, time.monotonic())
 
-    def look(self) -> str:
-        """Try all closed ways at once; return which these are, for people."""
-        closed = self._looks.closed.values()
-        if closed:
-            self._looks.look_now()
-            self._guard.call(self._look_at_all)
-        return '; '.join(    # the next try is now
-            closed_way(replace(way, next_try=None), self._link.profile.names, self.language)
-            for way in closed)
+    def _resume(self) -> None:
+        """Go on, unless the node is inactive or was paused."""
+        if self.active and self._wanted:
+            self._guard.call(self._loop.resume, time.monotonic())
 
-    def _look_at_all(self) -> None:
-        self.exploration.look()    # the one loaded last, if the call had to wait
+    def _pause_loaded(self) -> None:
+        self._want(self._wanted and not self.active)
+        self._guard.call(self._loop.pause, LoadedFromDisk())
 
-    def load(self, then: Callable[[Exception | None], None], patience: float) -> None:
-        """
-        Go back to what is on the disk, paused.
-
-        :param then: called with None at the end, or with what went wrong: CheckpointError if
-            nothing there can be gone on from.
-        :param patience: seconds to wait for the end.
-        :raises CheckpointError: if that cannot even begin.
-        """
-        self._go_back(self.exploration_store.restore, then, patience)
-
-    def forget(self, source: str, since: str,
-               then: Callable[[str | Exception], None]) -> None:
-        """
-        Take back what came from a source, and go on from what still holds, paused.
-
-        :param since: as ``checkpoint.forget.forget`` has it.
-        :param then: called at the end with what was taken back, or with what went wrong.
-        :raises CheckpointError: if that cannot even begin.
-        """
-        store, outcomes = self.exploration_store, list[Forgotten | Exception]()
-
-        def restore() -> RestoredExploration:
-            outcomes.append(store.forget(source, since))
-            return store.restore()
-
-        def end(error: Exception | None) -> None:
-            outcome = error or outcomes[0]
-            if isinstance(outcome, Forgotten):
-                self._publishers.event(Event(self.exploration.steps, str(outcome), 'source'))
-            then(outcome if isinstance(outcome, Exception) else str(outcome))
-
-        self._go_back(restore, end)
-
-    def _go_back(self, restore: Callable[[], RestoredExploration],
-                 then: Callable[[Exception | None], None], patience: float = 0.0) -> None:
-        if self._guard.busy:
-            raise CheckpointError(
-                'a plan is being made, or what is on the disk is being replayed; call '
-                'again after that')
-
-        def loaded(restored: RestoredExploration | Exception) -> None:
-            try:
-                self._adopt(restored)
-            except Exception as error:
-                then(error)
-                return
-            self._want(self._wanted and not self.active)
-            self._guard.call(self._loop.pause, LoadedFromDisk())
-            then(None)
-
-        self._restore(restore, loaded)
-        self._guard.look(patience)
-
-    def _restore(self, make: Callable[[], RestoredExploration],
-                 then: Callable[[RestoredExploration | Exception], None]) -> None:
-        """Replay what is on the disk in a thread; the result is reported here."""
-        tell = self._guard.in_node_thread(then)
-
-        def restore() -> None:
-            try:
-                restored: RestoredExploration | Exception = make()
-            except Exception as error:
-                restored = error
-            tell(restored)
-
-        self._guard.aside(restore, lambda seconds: None)
-
-    def _restored(self, restored: RestoredExploration | Exception) -> None:
-        """Go on at the start from what was on the disk."""
-        try:
-            self._adopt(restored)
-        except LoadCancelled:
-            pass    # the node is leaving
-        except (CheckpointError, OSError) as error:    # of the disk, which may be freed
-            self._restore_at = time.monotonic() + _LOAD_AGAIN
-            self._fail(f'nothing was loaded: {error}; loading is tried again every '
-                       f'{_LOAD_AGAIN:g} s')
-        except Exception as error:
-            self._fail(f'nothing was loaded: {error}')
-        else:
-            if self.active and self._wanted:
-                self._guard.call(self._loop.resume, time.monotonic())
-
-    def _adopt(self, restored: RestoredExploration | Exception) -> None:
-        if isinstance(restored, Exception):
-            raise restored
-        try:
-            self.exploration_store.adopt(restored)
-        finally:
-            self._publishers.kept(
-                (*restored.refusals, *restored.repairs), self.exploration.steps)
+    def _begin_again(self) -> None:
+        """Drive another exploration, which was on the disk."""
         self._overdue = True
         self._loop.drive(self.exploration)
         self._follow(self.exploration)
@@ -400,7 +306,7 @@ class ExplorationSession:
 
     def _hear(self, update: Update) -> None:
         for event in update.events:
-            self._looks.hear(self._publishers.event(event))
+            self.closed_ways.times.hear(self._publishers.event(event))
         if update.revision is not None:
             self._publish(update.revision)
 
@@ -456,29 +362,11 @@ class ExplorationSession:
         if self._ticks.timer_period_ns != wanted:
             self._ticks.timer_period_ns = wanted
 
-    def _look_again(self) -> None:
-        """Ask the exploration, which has no clock, to try what has been closed for long."""
-        exploration, names = self.exploration, self._link.profile.names
-        if exploration.closed and self._parameters['first_look']:
-            exploration.leave_closed()
-        news = self._looks.update(exploration.closed, exploration.steps)
-        if news:
-            closed = self._looks.closed
-            self._publishers.event(Event(exploration.steps, '; '.join(
-                closed_way(closed[pair], names, self.language) for pair in news),
-                said=WaysClosed(tuple(news))))
-        for pair in self._looks.due(exploration.steps):
-            exploration.look(*pair)
-        self._publishers.closed = self._looks.closed
-
     def _diagnose(self) -> None:
         self._link.announce()
-        if (time.monotonic() >= self._restore_at and self.exploration_store.waiting
-                and not self._guard.busy):
-            self._restore_at = math.inf
-            self._restore(self.exploration_store.restore, self._restored)
+        self.disk.start_again()
         if not (self._guard.busy or self.exploration_store.waiting or self._loop.over):
-            self._guard.call(self._look_again)
+            self._guard.call(self.closed_ways.ask)
         self._publishers.kept(self.exploration_store.tell(), self.exploration.steps)
         self._report()
 
