@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 import math
 import sys
@@ -12,8 +11,6 @@ import time
 from typing import Any
 
 from mnm_ros import messages
-from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.said import (
     as_said,
     CancelCalled,
@@ -26,7 +23,6 @@ from mnm_ros.core.progress.said import (
     NodeEnding,
     NoGoalUnderWay,
     NothingSaidOfGoal,
-    OtherCommander,
     PolicyNotHeard,
     Reason,
     RobotRests,
@@ -34,25 +30,24 @@ from mnm_ros.core.progress.said import (
     WorkComesFirst,
 )
 from mnm_ros.core.progress.trust import Trust
-from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.language import check, phrase
 from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY_GOALS
-from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
-from mnm_ros.nodes.common.commanding import ends_after_step, HomeService, step_limits
-from mnm_ros.nodes.common.graph_watch import CommandPublisher, GraphWatch
+from mnm_ros.nodes.common.callbacks import answering, every
+from mnm_ros.nodes.common.commanding import ends_after_step
+from mnm_ros.nodes.common.graph_watch import CommandPublisher
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.nodes.navigating.explorer_goals import ExplorerGoals
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies, POLICY_WAIT
+from mnm_ros.nodes.navigating.own_drive import OwnDrive
 from mnm_ros.nodes.navigating.path_answers import PathAnswers
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
 from mnm_ros.parameters import NODES, Parameters
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.sentences import sentence
 from rclpy.node import Node
@@ -81,10 +76,7 @@ class Navigator(Node):
         check(language)    # a table with a fault is to fail here, not later
         self._goal: GoalReport | None = None
         self._next: GoalReport | None = None
-        self._ways = EarlierWays()
         self._deadline = math.inf    # for the explorer to begin
-        self._navigation: Navigation | None = None    # without an explorer
-        self._loop: StepLoop | None = None    # from the first goal on
         self._leave_by: float | None = None
         self._end_reason: Reason = ''    # why the explorer is asked to end the goal
         self._look_at = 0.0    # for other robot sides, without a goal
@@ -92,20 +84,16 @@ class Navigator(Node):
         self._board = GoalBoard(self, language)
         self._accept = Allowance().limited('goals', self._take_goal, self._refuse)
         self._commands = CommandPublisher(self)
-        self._states = messages.hear(
-            self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
-        messages.hear(self, String, 'step_report', messages.STEP, messages.decode_step_report,
-                      self._on_step_report)
+        self._whereabouts = Whereabouts(self, self._commands.topic_name)
         self._requests = RequestTopic(self)
-        self._home = (HomeService(self, self._on_home, requests=self._requests)
-                      if self._given['reset_mode'] == 'service' else None)
         self._given.on_change = self._requests.setting
+        self._drive = OwnDrive(    # without an explorer
+            self, self._given, self._requests, self._commands, self._whereabouts, self._end)
         self._explorer = ExplorerGoals(self, self._commands.topic_name, self._on_report)
         self._rest: Reason = ''    # why the robot rests, as the explorer says
         self._rests = messages.hear(self, String, 'rest/reason', messages.LATCHED,
                                     messages.decode_reason, self._on_rest)
         self._learnt = LearntPolicies(self)
-        self._whereabouts = Whereabouts(self, self._commands.topic_name)
         self._places = PlaceFinder(
             self, lambda: float(self._given['pose_tolerance']),
             lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])))
@@ -115,7 +103,6 @@ class Navigator(Node):
             self._accept, self._cancel_one)
         self._paths = PathAnswers(
             self, self._places, self._learnt, lambda: self._whereabouts.last_seen, language)
-        self._forbidden = frozenset[Pair]()    # as a robot side has declared last
         messages.hear(
             self, String, 'robot_side', messages.LATCHED,
             lambda message: RobotDescription.from_text(message.data), self._on_description)
@@ -128,7 +115,6 @@ class Navigator(Node):
         self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
         self.create_service(
             Trigger, 'cancel', answering(self._on_cancel), qos_profile=messages.REQUESTS)
-        self._graph = GraphWatch(self, self._commands, self._states, self._home)
         every(_TICK, self, self._tick)
 
     def leave(self) -> bool:
@@ -202,7 +188,7 @@ class Navigator(Node):
         else:
             self._explorer.forget()
 
-    def _drive(self, goal: GoalReport) -> None:
+    def _begin_drive(self, goal: GoalReport) -> None:
         """Begin with the present policy, once it has been heard, and keep it to the end."""
         refusal, target = self._refusal(goal), goal.target
         if refusal or target is None:
@@ -220,25 +206,15 @@ class Navigator(Node):
             return
         if policy is None:
             return    # it is asked for
-        here = self._whereabouts.here(self._loop.last_command if self._loop else None)
-        way = Navigation(policy, policy.states[0], self._ways.by(policy),
-                         here if self._given['direct'] else None)
-        objection = way.objection(self._forbidden)
+        way = self._drive.plan(policy)
+        objection = self._drive.objection(way)
         if objection:
             self._end(GoalStatus.REFUSED, objection)
             return
-        self._navigation = way
         self._under_way(replace(
             goal, status=GoalStatus.UNDER_WAY, text=f'on the way to {target} {way.plan}').on(
-                way, self._seconds))
-        if self._loop is None:
-            self._loop = StepLoop(
-                way, step_limits(self._given), SequenceNumbers(time.time_ns()), self._send,
-                self._home.call if self._home else None, seconds_of(self))
-        self._loop.drive(way)
-        self._loop.adjust(step_limits(self._given))
-        self._graph.update()
-        self._do(self._loop.resume)
+                way, self._drive.seconds))
+        self._drive.begin(way)
 
     def _under_way(self, goal: GoalReport) -> None:
         self._goal = goal
@@ -273,16 +249,11 @@ class Navigator(Node):
             self._goal = goal
             self._board.progress(goal)
 
-    @property
-    def _seconds(self) -> Mapping[int, float]:
-        return self._loop.seconds if self._loop else {}
-
     def _end(self, status: GoalStatus, how: Reason) -> None:
-        report = self._goal.on(self._navigation, self._seconds) if self._goal else None
-        self._goal = self._navigation = None
+        report = self._drive.report(self._goal) if self._goal else None
+        self._goal = None
         self._end_reason = ''
-        if self._loop:
-            self._loop.running = False    # also if an answer is still outstanding
+        self._drive.stop()
         following, self._next = self._next, None
         if report and following is None:
             following = self._poses.following(report.id, status)
@@ -295,11 +266,8 @@ class Navigator(Node):
 
     def _end_goal(self, reason: Reason) -> None:
         """End the goal after the step under way."""
-        way = self._navigation
-        if way and self._loop:
-            self._loop.pause_after_step(reason)
-            self._settle()
-            if self._goal and self._navigation is way:
+        if self._drive.way:
+            if self._drive.end_after_step(reason) and self._goal:
                 self._goal = ends_after_step(self._goal, reason)
         elif self._goal and self._explorer.goal_id == self._goal.id and self._explorer.heard:
             self._end_reason = reason
@@ -311,18 +279,9 @@ class Navigator(Node):
     def _on_description(self, description: RobotDescription) -> None:
         """Take what the robot side says it is, and end a goal that would go against it."""
         self._places.description = description
-        if self._given['ignore_declared']:
-            return
-        if description.declaration:
-            self._forbidden = Support(description.declaration).all_forbidden
-        way = self._navigation
-        reason = way.objection(self._forbidden) if way else ''
-        if way and self._loop and reason:
-            if (way.last_state, way.next_action()) in self._forbidden:    # nor is it sent again
-                self._loop.pause(reason)
-                self._settle()
-            else:
-                self._end_goal(reason)
+        reason = self._drive.heed(description)
+        if reason:
+            self._end_goal(reason)
 
     def _drop_next(self, reason: Reason) -> None:
         if self._next is not None:
@@ -372,37 +331,33 @@ class Navigator(Node):
         self._explorer.tick(now)
         if not self._explorer.offered:
             self._commands.open()
-        elif not self._navigation:
+        elif not self._drive.way:
             self._commands.close()
-        if self._navigation and self._loop:
-            self._tick_way(self._loop)
+        if self._drive.way:
+            self._tick_drive()
             return
         if now >= self._look_at:
             self._poses.look()
             self._paths.look()
         if self._goal is not None or now >= self._look_at:
             self._look_at = now + _LOOK
-            if any(self._graph.update()):
-                self._whereabouts.lose()
+            self._drive.look()
         if self._goal is not None:
             self._tick_goal(self._goal, now)
 
-    def _tick_way(self, loop: StepLoop) -> None:
+    def _tick_drive(self) -> None:
         """Watch a goal for which this node commands the robot."""
         if self._explorer.offered:    # from now on an explorer does, so nothing is sent again
-            loop.pause(ExplorerCommands())
-            self._settle()
+            self._drive.give_way(ExplorerCommands())
             return
-        loop.adjust(step_limits(self._given))
-        self._do(loop.on_graph_change, *self._graph.update())
-        self._do(loop.tick)
-        if self._goal and self._navigation:
-            self._board.progress(self._goal.on(self._navigation, self._seconds))
+        self._drive.tick()
+        if self._goal and self._drive.way:
+            self._board.progress(self._drive.report(self._goal))
 
     def _tick_goal(self, goal: GoalReport, now: float) -> None:
         """Begin a goal, or watch the explorer that has it."""
         if self._explorer.goal_id != goal.id:
-            self._drive(goal)
+            self._begin_drive(goal)
         elif not self._explorer.offered and not self._explorer.heard:
             self._explorer.forget()    # there is none
         elif not self._explorer.offered:
@@ -410,35 +365,6 @@ class Navigator(Node):
         elif now >= self._deadline:
             late = GoalNotBegun if goal.status is GoalStatus.WAITING else NothingSaidOfGoal
             self._end(GoalStatus.FAILED, late(self._given['pause_timeout']))
-
-    def _do(self, method: Callable[..., None], *arguments: object) -> None:
-        """Call a method of the loop, and end the goal if that has decided it."""
-        method(*arguments, time.monotonic())
-        self._settle()
-
-    def _settle(self) -> None:
-        if self._navigation and self._navigation.outcome:
-            self._end(*self._navigation.outcome)
-
-    def _send(self, seq: int, action: int) -> None:
-        self._commands.send(seq, action, self._navigation.last_state if self._navigation else None,
-                          self._places.description.guarded)
-
-    def _on_step_report(self, report: messages.StepReport) -> None:
-        """End the goal if the robot side takes commands of another node alone."""
-        another = report.commander not in ('', self.get_fully_qualified_name())
-        if (another and self._navigation and self._loop
-                and not self._loop.answers_another(report.seq)):
-            self._end(GoalStatus.FAILED, OtherCommander(report.commander))
-
-    def _on_step(self, answer: tuple[int, int]) -> None:
-        self._whereabouts.heard(*answer)
-        if self._loop:
-            self._do(self._loop.on_state, *answer)
-
-    def _on_home(self, attempt: int, success: bool, text: str) -> None:
-        if self._loop:
-            self._do(self._loop.on_home_response, attempt, success, text)
 
 
 def main(args: list[str] | None = None) -> int:
