@@ -15,17 +15,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.declaration import Declaration, listed
 from mnm_ros.language import few, Text
+from mnm_ros.places.connectivity import Connectivity
 from mnm_ros.places.floors import apart, floors
 from mnm_ros.robot_description import MAX_NAME, MAX_STATES, RobotDescription
-import numpy as np
-
-if TYPE_CHECKING:    # scipy takes longer to import than all else of a node that has no graph
-    from scipy.sparse import csr_matrix
 
 MOST_ACTIONS = 64
 """Outgoing edges of a place, far more than any published graph has."""
@@ -33,7 +29,6 @@ MOST_ACTIONS = 64
 MOST_ZONE = 1.0
 """The largest radius in m of a zone that no file gives."""
 
-_CANDIDATES = 400    # places that are tried as home
 _NAMED = 5           # places of a warning
 _CUT = 75            # characters of a place's name in a move whose name would be too long
 
@@ -196,51 +191,18 @@ class PlaceGraph:
         named = [number for number, place in self.places.items() if place.home]
         if named:
             return named[0]
-        inside = self._largest_part
+        inside = self._connectivity.largest_part
         chargers = [place for place in inside if self.places[place].charger]
-        candidates = chargers or inside
-        candidates = candidates[::-(-len(candidates) // _CANDIDATES)]
-        hops = self._hops(candidates)
-        return candidates[int(np.where(np.isfinite(hops), hops, 0.0).max(axis=1).argmin())]
-
-    @cached_property
-    def _largest_part(self) -> list[int]:
-        from scipy.sparse.csgraph import connected_components
-        _, part = connected_components(self._matrix, connection='strong')
-        largest = np.bincount(part).argmax()
-        return [place for place, each in zip(self._numbers, part) if each == largest]
+        return self._connectivity.centre(chargers or inside)
 
     @cached_property
     def cut_off(self) -> tuple[frozenset[int], frozenset[int]]:
         """Return the places that home cannot reach, and those that cannot reach home."""
-        from scipy.sparse.csgraph import breadth_first_order
-        reached, returning = (
-            {*breadth_first_order(matrix, self._numbers[self.home],
-                                  return_predecessors=False).tolist()}
-            for matrix in (self._matrix, self._matrix.T.tocsr()))
-        return (frozenset(place for place, number in self._numbers.items()
-                          if number not in reached),
-                frozenset(place for place, number in self._numbers.items()
-                          if number not in returning))
-
-    def _hops(self, starts: Sequence[int]) -> np.ndarray:
-        """Return by start and place how many edges are between them at least."""
-        from scipy.sparse.csgraph import shortest_path
-        return np.asarray(shortest_path(
-            self._matrix, method='D', unweighted=True,
-            indices=[self._numbers[start] for start in starts]))
+        return self._connectivity.cut_off(self.home)
 
     @cached_property
-    def _numbers(self) -> dict[int, int]:
-        return {place: number for number, place in enumerate(self.places)}
-
-    @cached_property
-    def _matrix(self) -> csr_matrix:
-        from scipy.sparse import csr_matrix
-        size = len(self.places)
-        rows, columns = ([self._numbers[each] for each in ends] for ends in zip(
-            *((edge.start, edge.end) for edge in self._ways)))
-        return csr_matrix((np.ones(len(rows)), (rows, columns)), (size, size))
+    def _connectivity(self) -> Connectivity:
+        return Connectivity(self.places, [(edge.start, edge.end) for edge in self._ways])
 
     @cached_property
     def declaration(self) -> Declaration:
@@ -379,7 +341,7 @@ class PlaceGraph:
             yield f'edges {_listed(loops)} lead from a place to itself, and are left out'
 
     def _islands(self) -> Iterator[str]:
-        inside = {*self._largest_part}
+        inside = {*self._connectivity.largest_part}
         outside = [place for place in self.places if place not in inside]
         if outside:
             yield (f'no way leads both to and from {_listed(outside)} and the other '
