@@ -17,6 +17,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import answering
+from mnm_ros.nodes.common.commander_gate import CommanderGate
 from mnm_ros.nodes.common.commanding import (
     CALL_AGAIN,
     ExplorationPause,
@@ -25,11 +26,10 @@ from mnm_ros.nodes.common.commanding import (
     Stand,
     STOPPED,
 )
-from mnm_ros.nodes.common.graph_watch import CommanderWatch, full_name, known_name
 from mnm_ros.nodes.common.request_topic import HomeRecord, RequestTopic
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.parameters import Parameters, ROBOT_SIDE
-from mnm_ros.protocol.exchange import Command, Reaction, REPORT, SoleCommander, StepServer
+from mnm_ros.protocol.exchange import Command, Reaction, REPORT, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -37,7 +37,6 @@ from std_msgs.msg import Bool, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of which nodes are there
-_LEFT_ALONE = 0.5      # s, that an explorer which is paused may need between commands of a goal
 
 
 class RobotSide(Node):
@@ -64,7 +63,6 @@ class RobotSide(Node):
         self.steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._of_every_side = Parameters(self, ROBOT_SIDE, some=True)
         self._server = StepServer()
-        self._commander = SoleCommander()
         # A way home for the service, its problem, and its end until that has been reported:
         self._going_home = False
         self._home_problem = ''
@@ -91,12 +89,13 @@ class RobotSide(Node):
         self.requests = RequestTopic(self)
         self._pause = ExplorationPause(self, self.requests)
         self._home_record = HomeRecord(self.requests)
-        self._commanders = CommanderWatch(self, self._actions.topic_name)
+        self._gate = CommanderGate(self, self._actions.topic_name, self._pause,
+                                   lambda: float(self._of_every_side['commander_timeout']))
         self.allowance = Allowance()
         # A call that waits for the end of a way begins none; RESET of a commander is a step.
         self.create_service(Trigger, 'return_home', answering(
             self._on_return_home, self.allowance, 'return_home',
-            lambda request: self._going_home or not self._commander.commands_reset))
+            lambda request: self._going_home or not self._gate.commands_reset))
         self.create_service(SetBool, 'stop', answering(
             self._on_stop, self.allowance, 'stop', lambda request: request.data),    # always
             qos_profile=messages.REQUESTS)
@@ -236,8 +235,7 @@ class RobotSide(Node):
 
     def _watch(self) -> None:
         now = time.monotonic()
-        self._hear_commander(now)
-        lost = self._commanders.look(now, self._started_at if self.busy else None)
+        lost = self._gate.look(now, self._started_at if self.busy else None)
         self._description.keep_up(self.action_names)
         if self._told is not self._stopped:
             self._told = self._stopped
@@ -246,12 +244,12 @@ class RobotSide(Node):
             self._stand_still(self._stand, now)
         if not self.busy:
             return
-        self._commander.wait(now)
+        self._gate.hold(now)
         if self.action_timeout and now > self._started_at + self.action_timeout:
             self._cancel(f'it takes longer than {self.action_timeout:g} s', counts=True)
         elif lost:
             self._cancel(lost)
-        elif self._server.executing and not self.count_publishers(self._actions.topic_name):
+        elif self._server.executing and self._gate.gone:
             self._cancel('its commander is gone')
 
     def _stand_still(self, stand: Stand, now: float) -> None:
@@ -277,34 +275,10 @@ class RobotSide(Node):
 
     def _admits(self, command: Command) -> bool:
         """Refuse a command if another node has the robot; its sender alone learns of that."""
-        now, timeout = time.monotonic(), self._of_every_side['commander_timeout']
-        self._hear_commander(now)
-        if self._pause.quiet:
-            timeout = min(timeout, _LEFT_ALONE)
-        if not self._commander.admits(command, now, timeout):
-            name = self._commander_beside(command.sender)
-            if name:
-                self._refuse(command.seq, f'commanded by {name}', name)
-                return False
-        self._commander.take(command, now)
-        return True
-
-    def _hear_commander(self, now: float) -> None:
-        """Let a commander keep the robot that was silent because this node did not hear it."""
-        if self._commanders.held_up(now):
-            self._commander.wait(now)
-
-    def _commander_beside(self, sender: str) -> str:
-        """Return the name of the node that has the robot, or names; nothing if it has ended."""
-        name = self._commander.name
-        found = self.get_publishers_info_by_topic(self._actions.topic_name)
-        if len(found) <= 1:
-            return ''
-        if not name:
-            return ' or '.join(sorted({*map(known_name, found)} - {sender}))
-        there = any(publisher.node_name in messages.NAMELESS or full_name(publisher) == name
-                    for publisher in found)
-        return name if there else ''
+        name = self._gate.occupant(command)
+        if name:
+            self._refuse(command.seq, f'commanded by {name}', name)
+        return not name
 
     def _receive(self, command: Command) -> None:
         seq, action = command.seq, command.action
@@ -330,8 +304,7 @@ class RobotSide(Node):
             self.send_state(*self._server.stored())
         elif decision is Reaction.EXECUTE:
             self._witnessed = (None if self._here is None or action == RESET
-                               or self._commander.name in self._commanders.explorers
-                               else (self._here, action))
+                               or self._gate.is_explorer else (self._here, action))
             self._started_at, self._here = time.monotonic(), None
             state = self.return_home() if action == RESET else self.execute(action)
             if state is not None:
@@ -339,7 +312,7 @@ class RobotSide(Node):
 
     def _refused(self, command: Command) -> bool:
         """Refuse a command that must not be executed where the robot is, unless it is repeated."""
-        refusal = self._refusal(command)
+        refusal = self._server.refusal(command, self._here, self._forbidden, self.busy)
         if refusal:
             self._refuse(command.seq, refusal)
             if self._here is not None:    # else its sender will find that nobody answers
@@ -348,21 +321,6 @@ class RobotSide(Node):
                 if not command.sender:    # it may wait for nothing else
                     self.send_state(command.seq, here)
         return bool(refusal)
-
-    def _refusal(self, command: Command) -> str:
-        action, meant = command.action, command.meant
-        if self._server.clashes(command):
-            return f'number {command.seq} is that of another command'
-        if action == RESET or self.busy or command.seq == self._server.last:
-            return ''
-        if meant is not None and meant != self._here:
-            return f'not in state {meant}'
-        if self._here is not None and (self._here, action) in self._forbidden:
-            return (f'action {action} is declared never to be commanded in state {self._here}')
-        if self._here is None and action in {forbidden for _, forbidden in self._forbidden}:
-            return (f'action {action} is declared never to be commanded in some states, expected '
-                    'RESET first')
-        return ''
 
     def _refuse(self, seq: int, reason: str, commander: str = '') -> None:
         self.get_logger().warning(f'command {seq} refused: {reason}', throttle_duration_sec=5.0)

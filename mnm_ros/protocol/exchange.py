@@ -11,13 +11,14 @@ with the same ``seq``; the robot then repeats its answer instead of executing it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 import math
 from typing import NamedTuple, Union
 
 from mnm_ros.core.errors import ProtocolError
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.command_numbers import SequenceNumbers
 
@@ -290,9 +291,28 @@ class StepServer:
         """Whether an action is being executed."""
         return self.last is not None and self.answer is None
 
-    def clashes(self, command: Command) -> bool:
-        """Return whether a command has the number of the last one, but is another one."""
-        return command.seq == self.last and command.action != self.action
+    def refusal(self, command: Command, here: int | None, forbidden: Collection[Pair],
+                busy: bool) -> str:
+        """
+        Return why a command must not be executed, or nothing.
+
+        :param here: where the robot is; None if that is not known.
+        :param forbidden: pairs that are declared never to be commanded.
+        :param busy: whether an action or a way home is under way.
+        """
+        action, meant = command.action, command.meant
+        if command.seq == self.last and action != self.action:
+            return f'number {command.seq} is that of another command'
+        if action == RESET or busy or command.seq == self.last:
+            return ''
+        if meant is not None and meant != here:
+            return f'not in state {meant}'
+        if here is not None and (here, action) in forbidden:
+            return f'action {action} is declared never to be commanded in state {here}'
+        if here is None and action in {never for _, never in forbidden}:
+            return (f'action {action} is declared never to be commanded in some states, expected '
+                    'RESET first')
+        return ''
 
     def receive(self, command: Command) -> Reaction:
         """Decide about a command; EXECUTE means it is being executed from now on."""

@@ -116,9 +116,9 @@ def test_too_many_ways_home_are_refused_but_to_a_commander_whose_reset_they_are(
         assert answers(AT_ONCE)[-1].startswith('an action is being executed')
         robot.arrive(0)
         assert refused in answers(AT_ONCE)
-        robot._commander.take(Command(8, 0), 0.0)
+        robot._gate._commander.take(Command(8, 0), 0.0)
         assert {*answers()} == {'at home in state 0'}
-        robot._commander.take(Command(9, -1), 0.0)
+        robot._gate._commander.take(Command(9, -1), 0.0)
         assert refused in answers()
 
 

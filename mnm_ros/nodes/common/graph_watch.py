@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Commands, and who takes part in the step protocol, as the graph and ``heartbeat`` show it."""
+"""Commands, and who takes part in the step protocol, as the graph shows it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
-from std_msgs.msg import Header, Int64MultiArray
+from std_msgs.msg import Int64MultiArray
 
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
 _REPLACED = 0.1      # s, at most, until a node that takes the place of another is noticed
 _MATCH = 1.0         # s, until a robot that is there can surely be reached
-_KNOWN = 1.0         # s, from a command until its sender is surely known
-_HELD_UP = 1.0       # s without a check, after which heartbeats may be waiting to be heard
 _PLAYER = 'rosbag2_player'    # part of the name of a node that plays a bag
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
 
@@ -292,54 +290,3 @@ class GraphWatch:
             # An endpoint is seen before it can be reached: when it can, it counts as new again.
             seen.update(range(self._actions.get_subscription_count()))
         return frozenset(seen | {'home'} if self.has_home_service else seen)
-
-
-class CommanderWatch:
-    """
-    Watches the nodes that publish ``action`` and are heard on ``heartbeat`` by their names.
-
-    Only these are explorers that may have commanded what is under way. One that stands by, or
-    advises, publishes no ``action``; a navigator does, but has no heartbeat.
-
-    :param node: the robot side.
-    :param topic: fully qualified name of its topic ``action``.
-    :ivar explorers: the nodes that would command it if no other one did.
-    """
-
-    def __init__(self, node: NodeInterface, topic: str) -> None:
-        self._node = node
-        self._topic = topic
-        self._beats: dict[str, float] = {}    # when each node was last heard
-        self._commanders: frozenset[str] = frozenset()
-        self.explorers: frozenset[str] = frozenset()
-        self._looked = time.monotonic()
-        node.create_subscription(Header, 'heartbeat', self._on_beat, messages.HEARTBEATS)
-
-    def held_up(self, now: float) -> bool:
-        """Return whether the node has not checked for so long that messages may be waiting."""
-        return now > self._looked + _HELD_UP
-
-    def look(self, now: float, began: float | None) -> str:
-        """
-        Return why what is under way has lost its commander, or nothing.
-
-        :param began: when what is under way was commanded; None if nothing is.
-        """
-        held_up, self._looked = self.held_up(now), now
-        self._beats = {name: now if held_up else beat for name, beat in self._beats.items()
-                       if held_up or now < beat + messages.LEASE}
-        publishers, self.explorers = (
-            frozenset(map(full_name, self._node.get_publishers_info_by_topic(topic)))
-            for topic in (self._topic, f'{self._topic}/driver'))
-        well = publishers & self._beats.keys()
-        lost = frozenset() if began is None else self._commanders - well
-        # A node that is found long after the command has not sent it.
-        late = began is not None and now > began + _KNOWN
-        self._commanders = self._commanders & well if late else well
-        if not lost:
-            return ''
-        return ('its commander is gone' if lost - publishers
-                else 'the heartbeat of the explorer has stopped')
-
-    def _on_beat(self, message: Header) -> None:
-        self._beats[message.frame_id] = time.monotonic()
