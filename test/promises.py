@@ -38,6 +38,7 @@ _POOLED = 'core/detection/pooled_detector.py'
 _REDISCOVERY, _REACH = 'core/watch/rediscovery.py', 'core/statistics/reach.py'
 _MONITOR, _PLAUSIBLE = 'core/watch/policy_monitor.py', 'core/planning/plausible.py'
 _LOG, _GENERATIONS = 'checkpoint/input_log.py', 'checkpoint/generations.py'
+_DATABASE = 'checkpoint/database.py'
 _FILES, _PROFILES = 'files.py', 'messages/profiles.py'
 
 _OF_SPENDING = 'core/test_promised_deltas.py core/test_delta_spending.py'
@@ -200,7 +201,7 @@ PROFILES = (
 """One for each QoS profile of ``messages/profiles.py``."""
 
 DURABILITY = (
-    Promise('an input that was written is on the disk', _LOG,
+    Promise('an input that was written is on the disk', _DATABASE,
             "'PRAGMA synchronous = FULL'", "'PRAGMA synchronous = OFF'", _OF_POWER),
     Promise('a generation is flushed before it gets its name', _LOG,
             'os.fsync(file.fileno())', 'pass', _OF_POWER),
@@ -215,7 +216,7 @@ DURABILITY = (
             'test_outside_files.py checkpoint/test_power_cut.py'),
     Promise('the generation before is kept', _GENERATIONS,
             'before[:-(_GENERATIONS_KEPT - 1)]', 'before', 'checkpoint'),
-    Promise('a file that is refused is kept', _LOG,
+    Promise('a file that is refused is kept', _DATABASE,
             'return rename(path, next(', 'remove(path); return (path, next(',
             'checkpoint/test_store.py checkpoint/test_damaged_files.py'),
     Promise('a damaged input is refused', _LOG,

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mnm_ros.checkpoint.database import set_aside
 from mnm_ros.checkpoint.forget import FILE, files_of
 from mnm_ros.checkpoint.generations import Generations
-from mnm_ros.checkpoint.input_log import refusing, SavedInputs, set_aside
+from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.checkpoint.world_log import KEPT as WORLDS
 from mnm_ros.core.errors import CheckpointError

@@ -22,8 +22,9 @@ from pathlib import Path
 import re
 from typing import NamedTuple
 
+from mnm_ros.checkpoint.database import set_aside
 from mnm_ros.checkpoint.generations import Generations
-from mnm_ros.checkpoint.input_log import InputLog, refusing, SavedInputs, set_aside
+from mnm_ros.checkpoint.input_log import InputLog, refusing, SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.errors import CheckpointError, InvalidValueError
 from mnm_ros.core.exploration import Exploration

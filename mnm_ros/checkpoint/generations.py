@@ -14,15 +14,8 @@ import re
 import sqlite3
 from typing import Any, NamedTuple
 
-from mnm_ros.checkpoint.input_log import (
-    InputLog,
-    LoadCancelled,
-    remove,
-    rename,
-    SavedInputs,
-    set_aside,
-    unreadable,
-)
+from mnm_ros.checkpoint.database import remove, rename, set_aside, unreadable
+from mnm_ros.checkpoint.input_log import InputLog, LoadCancelled, SavedInputs
 from mnm_ros.core.errors import CheckpointError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input

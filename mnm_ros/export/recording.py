@@ -15,7 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Union
 
-from mnm_ros.checkpoint.input_log import InputLog, refusing, remove, rename, SavedInputs
+from mnm_ros.checkpoint.database import remove, rename
+from mnm_ros.checkpoint.input_log import InputLog, refusing, SavedInputs
 from mnm_ros.checkpoint.warm_start import asked_for, begun
 from mnm_ros.core.errors import (
     ExportError,

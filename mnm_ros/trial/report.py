@@ -20,7 +20,8 @@ import sys
 from typing import Any
 
 from mnm_ros.checkpoint import event_log
-from mnm_ros.checkpoint.input_log import COMPANIONS, refusing, SavedInputs
+from mnm_ros.checkpoint.database import COMPANIONS
+from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.core.errors import CheckpointError, FileError, how_to_install, InvalidValueError
 from mnm_ros.core.presets import base_factory
 from mnm_ros.files import append_line, make_own, read_lines, read_regular, user_path, write_whole

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from typing import Any
 
-from mnm_ros.checkpoint import input_log
+from mnm_ros.checkpoint import database as checkpoint_database
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import InputLog, LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.warm_start import warm_start
@@ -168,5 +168,5 @@ def test_a_file_of_more_than_two_gigabytes_is_read(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No limit of SQLite is above that of a C int."""
     path = log(tmp_path)
-    monkeypatch.setattr(input_log, '_size', lambda path: 2**32)
+    monkeypatch.setattr(checkpoint_database, '_size', lambda path: 2**32)
     assert SavedInputs(path).number == 1

@@ -24,7 +24,7 @@ from kept_explorations import (
     SETTINGS,
     truncate,
 )
-from mnm_ros.checkpoint import input_log
+from mnm_ros.checkpoint import database as checkpoint_database
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
@@ -216,7 +216,7 @@ def locked(*paths: Path) -> Iterator[None]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nobody wait for a lock."""
-    monkeypatch.setattr(input_log, '_LONGEST_WAIT', 0.0, raising=False)
+    monkeypatch.setattr(checkpoint_database, '_LONGEST_WAIT', 0.0)
 
 
 @pytest.mark.parametrize('files', [LOG, '*.sqlite'])

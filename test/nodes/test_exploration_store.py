@@ -24,6 +24,7 @@ from kept_exploration import keeping
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
+from mnm_ros.checkpoint import database as checkpoint_database
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.presets import OPTIONS
@@ -383,7 +384,7 @@ def generations(folder: Path) -> list[Path]:
 
 def test_a_lock_is_told_when_it_begins_and_when_it_ends(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_log, '_LONGEST_WAIT', 0.0)
+    monkeypatch.setattr(checkpoint_database, '_LONGEST_WAIT', 0.0)
     logged: list[str] = []
     keeper, simulator = keeping(tmp_path, logged), Simulator(load('corridor'), 1)
 
