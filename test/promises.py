@@ -230,7 +230,7 @@ DURABILITY = (
     Promise('a replay that acts otherwise is refused', _LOG,
             'if played is not None and exploration.next_action() != played:', 'if False:',
             'checkpoint'),
-    Promise('what is lost is reported', _GENERATIONS,
+    Promise('what is lost is reported', 'checkpoint/folder_lock.py',
             'and int(found[1]) > number:', 'and False:', 'checkpoint'),
     Promise('what the disk did not take is written later', 'checkpoint/store.py',
             'self._pending = pending + self._pending', 'pass', 'checkpoint/test_full_disk.py'),

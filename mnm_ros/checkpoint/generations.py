@@ -5,25 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-import fcntl
-import hashlib
-import json
-import os
 from pathlib import Path
 import re
 import sqlite3
 from typing import Any, NamedTuple
 
 from mnm_ros.checkpoint.database import remove, rename, set_aside, unreadable
+from mnm_ros.checkpoint.folder_lock import FolderLock
 from mnm_ros.checkpoint.input_log import InputLog, LoadCancelled, SavedInputs
 from mnm_ros.core.errors import CheckpointError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input
-from mnm_ros.files import flush_folder, open_own
+from mnm_ros.files import flush_folder
 
 _GENERATIONS_KEPT = 2
-_LEAST_ROOM = 2**18    # bytes on the disk, without which SQLite cannot even read
-_MARK = re.compile(rb'(\d{16}) ([0-9a-f]{16})\n')
 
 
 class _Found(NamedTuple):
@@ -50,12 +45,10 @@ class Generations:
     def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
                  transition_log: bool, backlog: int) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._lock = _locked(folder / f'{name}.lock')
+        self._lock = FolderLock(folder / f'{name}.lock', identity)
         self._folder = folder
         self._name = name
         self._identity = dict(identity)
-        self._digest = hashlib.sha256(
-            json.dumps(self._identity, sort_keys=True).encode()).hexdigest()[:16]
         self._backlog = backlog
         self._newest: InputLog | None = None
         self.begins = 0
@@ -69,9 +62,7 @@ class Generations:
         self.refusals: list[str] = []
         self.repairs: list[str] = []
         self.losses: list[str] = []
-        self.remarks: list[str] = [] if self._held() is not None else [
-            f'{folder / f"{name}.lock"} holds something else than how many inputs are saved: it '
-            'is left as it is, and whether any are missing cannot be seen']
+        self.remarks = self._lock.remarks
 
     @property
     def path(self) -> Path | None:
@@ -122,7 +113,7 @@ class Generations:
             self._newest.close()
         self._newest, self.gap, self.begins = log, '', number
         self._left_out = self._told = 0
-        self._mark(number)
+        self.losses += self._lock.mark(number)
         if self._transitions is None and self._logging:
             self._begin_log(number, point)
         for old in before[:-(_GENERATIONS_KEPT - 1)]:
@@ -136,7 +127,7 @@ class Generations:
             return
         if self._newest is not None:
             self._newest.append(inputs)
-            self._mark(self._newest.number)
+            self.losses += self._lock.mark(self._newest.number)
         self.append_late(inputs)
 
     def append_late(self, inputs: Sequence[Input]) -> None:
@@ -184,7 +175,7 @@ class Generations:
         for log in (self._newest, self._transitions):
             if log is not None:
                 log.close()
-        os.close(self._lock)
+        self._lock.close()
 
     def _leave_out(self, inputs: int, point: int | None) -> None:
         if point is not None:
@@ -253,39 +244,8 @@ class Generations:
                        if named.fullmatch(path.name)),
                       key=lambda path: path.stat().st_mtime, reverse=True)
 
-    def _check_room(self) -> None:
-        """Raise OSError if the disk is full: no file can be read then, however good it is."""
-        size = os.fstat(self._lock).st_size
-        os.posix_fallocate(self._lock, size, _LEAST_ROOM)
-        os.ftruncate(self._lock, size)
-
-    def _mark(self, number: int) -> None:
-        """
-        Note in the lock how many inputs are kept, and report if there were more.
-
-        That the journal of SQLite is missing cannot be seen in the file itself. What is in a file
-        that is no lock of this version is not touched, and so is one that has another name, too.
-        """
-        held = self._held()
-        if held is None:
-            return
-        found = _MARK.fullmatch(held)
-        if found and found[2].decode() == self._digest and int(found[1]) > number:
-            self.losses.append(f'{self._folder}: the inputs {number + 1:,} to {int(found[1]):,} '
-                               'were saved, and are in no file that can be used')
-        try:
-            os.pwrite(self._lock, f'{number:016d} {self._digest}\n'.encode(), 0)
-        except OSError:    # the disk is full; it is only for telling
-            pass
-
-    def _held(self) -> bytes | None:
-        """Return what is in the lock; None if it is not one of this version, with one name."""
-        held = os.pread(self._lock, 64, 0)
-        own = os.fstat(self._lock).st_nlink == 1 and (not held or _MARK.fullmatch(held))
-        return held if own else None
-
     def _refuse(self, path: Path, error: Exception) -> None:
-        self._check_room()
+        self._lock.check_room()
         if path.is_file() and 'locked' in (problem := unreadable(path)):
             raise OSError(f'{path}: {problem} by another program')
         reason = error if isinstance(error, CheckpointError) else f'{path}: {error!r}'
@@ -329,7 +289,7 @@ class Generations:
             except (LoadCancelled, OSError):
                 raise
             except Exception:    # it was refused before, and nothing depends on it
-                self._check_room()
+                self._lock.check_room()
         return None
 
     def _read_log(self, saved: SavedInputs) -> tuple[SavedInputs | None, Exception | None]:
@@ -372,7 +332,7 @@ class Generations:
                 self._reopen_log(found)
         except sqlite3.Error as error:
             raise OSError(f'{self._folder}: {error}') from None
-        self._mark(saved.number)
+        self.losses += self._lock.mark(saved.number)
         return saved, exploration
 
     def _reopen_log(self, found: _Found) -> None:
@@ -394,14 +354,3 @@ class Generations:
 
 def _generation(path: Path) -> int:
     return int(path.name.split('.')[-2])
-
-
-def _locked(path: Path) -> int:
-    """Return the descriptor of a file that no other process can lock; closing it frees it."""
-    lock = open_own(path, os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise OSError(f'another explorer of this name has locked {path}') from None
-    return lock
