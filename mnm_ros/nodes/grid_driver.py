@@ -68,7 +68,7 @@ class GridDriver(MobileDriver):
         Where moves lead is not declared before the map is there: until then nothing is driven.
         """
         return describe(self._ways, self.action_names, self._tracker.home_state, self._frame,
-                        self._given['declare_successors'] and not self._awaits_map, self._plan)
+                        self._given['declare_successors'] and not self._map.awaited, self._plan)
 
     @property
     def _home_name(self) -> str:

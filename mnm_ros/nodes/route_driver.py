@@ -90,7 +90,7 @@ class RouteDriver(MobileDriver):
         return describe(
             self._graph, self._tracker.home_state, frame=self._frame,
             walls=() if self._plan is None else walls(self._plan.map),
-            declaration=Declaration() if self._awaits_map else self._declaration)
+            declaration=Declaration() if self._map.awaited else self._declaration)
 
     def _astray(self, pose: Pose) -> str:
         return self._zones.astray(pose, _ASTRAY)

@@ -14,7 +14,6 @@ import time
 from typing import Any
 
 from mnm_ros import messages
-from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.driving.drive import Outcome
 from mnm_ros.driving.maneuvers import Maneuver
@@ -22,6 +21,7 @@ from mnm_ros.driving.measures import Stopwatch
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.mobile.docking import Docking
+from mnm_ros.nodes.mobile.driven_map import DrivenMap
 from mnm_ros.nodes.mobile.driver_setup import (
     check,
     eyes_of,
@@ -33,13 +33,11 @@ from mnm_ros.nodes.mobile.driver_setup import (
 from mnm_ros.nodes.mobile.eyes import hear_bumps
 from mnm_ros.nodes.mobile.movers import Mover
 from mnm_ros.nodes.mobile.planned import plan_of
-from mnm_ros.nodes.mobile.pose_tracker import PoseTracker, Terrain
-from mnm_ros.nodes.mobile.poses import Located, map_of, StampedPose
+from mnm_ros.nodes.mobile.pose_tracker import PendingAnswer, PoseTracker, Terrain
+from mnm_ros.nodes.mobile.poses import Located, StampedPose
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.plan.floor_plan import Plan
-from mnm_ros.plan.specks import without_unknown_specks
-from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import String
 
 _PERIOD = 0.05    # s, between two checks of the time
@@ -61,12 +59,10 @@ class MobileDriver(RobotSide):
         self._given = given = Parameters(self, NODES[name])
         self._plan = plan = plan_of(self, given)
         suit_base(given)
-        self._has_map = False
         terrain = self._prepare(given, plan)
         check(given)
-        if plan is not None:
-            self._take_map(plan.driven_map)
-        self._map_frame, self._described_frame = terrain.frame, ''
+        self._map = DrivenMap(self, given, plan, terrain.frame, self._read, self._on_map)
+        self._described_frame = ''
         self._tracker = PoseTracker(self, given, terrain, reach_of(given, terrain.size))
         self._poses = poses_of(self, given, self._on_pose)
         self._eyes = eyes_of(self, given, self._poses.mount_of)
@@ -82,16 +78,13 @@ class MobileDriver(RobotSide):
         self._stopwatch = Stopwatch(0.0)  # since it has begun
         self._failure = ''                # of the last way home, or why a move does not count
         self._broken_off = 0              # moves in a row that do not count
-        self._pending_answer: str | None = None    # its problem; it waits for the next pose,
-        self._answer_from = -math.inf     # and for this time
+        self._late_answer = PendingAnswer()
         self._reported_state: int | None = None    # where the explorer believes the robot
         self._outcomes = self.create_publisher(String, 'outcome', messages.LATCHED)
         self._docking = None if given['docking'] == 'none' else Docking(
             self, given, lambda told: self._outcomes.publish(String(data=told)))
         hear_bumps(self, given['bump_type'], self._on_bump,
                    lambda hazard: self.requests.say('hazard', text=hazard))
-        if given['use_map'] and not self._has_map:
-            self.create_subscription(OccupancyGrid, 'map', self._on_map, messages.LATCHED)
         self.create_timer(_PERIOD, self._on_time, clock=self.steady_clock)
         self.keep_stops(given['stop_dir'])
         given.on_change = self.requests.setting
@@ -147,20 +140,17 @@ class MobileDriver(RobotSide):
     def cancel(self, reason: str) -> int | None:
         """Stop; return the state, or None if it has to wait for a pose."""
         self._abort(f'cancelled: {reason}')
-        fresh = self._tracker.fresh
-        self._pending_answer = None if fresh else reason
-        return self._tracker.place.state if fresh else None
+        if not self._tracker.fresh:
+            self._late_answer.hold(reason)
+            return None
+        self._late_answer.drop()
+        return self._tracker.place.state
 
     @property
     def _frame(self) -> str:
         """Return the frame of the map, or else of the poses; '' before there is either."""
         pose = self._tracker.last
-        return self._map_frame or (pose.frame if pose else '')
-
-    @property
-    def _awaits_map(self) -> bool:
-        """Whether there has to be a map before anything is driven, and there is none yet."""
-        return self._given['use_map'] and not self._has_map
+        return self._map.frame or (pose.frame if pose else '')
 
     def arrived(self, state: int, problem: str = '') -> None:
         """End what took time, and remember its state: the robot was not moved there by hand."""
@@ -195,7 +185,7 @@ class MobileDriver(RobotSide):
             return f'pose on {self._poses.name}'
         if self._docking and not self._docking.free:
             return f'robot that is off its dock: {self._docking.detail}'.removesuffix(': ')
-        if self._awaits_map:
+        if self._map.awaited:
             return 'map'
         mover = self._home_mover if self._action == RESET else self._base_mover
         return self._blindness(mover) or mover.missing
@@ -218,9 +208,9 @@ class MobileDriver(RobotSide):
         if missing or self._requested is None or pose is None:
             return None
         make_maneuver, self._requested = self._requested, None
-        if self._map_frame not in ('', pose.frame):
+        if self._map.frame not in ('', pose.frame):
             self.get_logger().warning(
-                f"the map is in the frame '{self._map_frame}', the poses in '{pose.frame}': "
+                f"the map is in the frame '{self._map.frame}', the poses in '{pose.frame}': "
                 'they are taken for the same', once=True)
         self._maneuver = make_maneuver()
         self._mover = self._home_mover if self._action == RESET else self._base_mover
@@ -236,12 +226,12 @@ class MobileDriver(RobotSide):
             self._answer_later()
 
     def _answer_later(self) -> None:
-        self._pending_answer = self._failure
-        self._answer_from = time.monotonic() + _PAUSE if self._failure else -math.inf
+        self._late_answer.hold(
+            self._failure, time.monotonic() + _PAUSE if self._failure else -math.inf)
 
     @property
     def _can_answer(self) -> bool:
-        return self._tracker.fresh and time.monotonic() >= self._answer_from
+        return self._tracker.fresh and self._late_answer.is_due(time.monotonic())
 
     def _next_leg(
             self, maneuver: Maneuver, pose: StampedPose, ended: Outcome | None) -> int | None:
@@ -309,11 +299,6 @@ class MobileDriver(RobotSide):
         self._outcomes.publish(String(
             data=f'{self._action_name}: {outcome}, in state {self._tracker.place.state}'))
 
-    def _send_pending_answer(self) -> None:
-        problem, self._pending_answer = self._pending_answer, None
-        self._answer_from = -math.inf
-        self.arrived(self._tracker.place.state, problem or '')
-
     def _on_pose(self, message: Located, received: float | None = None) -> None:
         pose = self._tracker.take(message, received)
         if pose is not None:
@@ -323,7 +308,7 @@ class MobileDriver(RobotSide):
             return
         if self._tracker.doubt:
             self._base_mover.stop_rolling()
-        if self._tracker.doubt and self._pending_answer is None:
+        if self._tracker.doubt and not self._late_answer.waits:
             self.get_logger().warning(self._tracker.doubt, throttle_duration_sec=5.0)
 
     def _go_on(self, pose: StampedPose) -> None:
@@ -342,10 +327,10 @@ class MobileDriver(RobotSide):
             self._advance(self._maneuver, pose)
             return
         self._rest(pose)
-        if self._pending_answer is not None:
+        if self._late_answer.waits:
             if self._can_answer:
                 self._mover.stop(pose)    # where it has stopped may not have been known then
-                self._send_pending_answer()
+                self.arrived(state, self._late_answer.drop())
         elif not (self.busy or self._stopped or self._docking and self._docking.away) and (
                 self._reported_state not in (None, state)):
             self.get_logger().info(f'the robot was moved from state {before} to {state}')
@@ -365,31 +350,13 @@ class MobileDriver(RobotSide):
         else:
             self._base_mover.stop_rolling()
 
-    def _on_map(self, message: OccupancyGrid) -> None:
-        map_ = map_of(message)
-        if map_ is None:
-            self.get_logger().warning(
-                'map ignored: expected a resolution above 0, a pose as the origin and '
-                f'{message.info.width} x {message.info.height} values')
-            return
-        map_, _ = without_unknown_specks(map_)
-        before = self._has_map, self._map_frame
-        try:
-            changed, pose = self._take_map(map_), self._tracker.last
-        except InvalidValueError as error:
-            self.get_logger().error(f'map ignored: {error}')
-            return
-        self._map_frame = message.header.frame_id
+    def _on_map(self, map_: Map, changed: bool, news: bool) -> None:
+        pose = self._tracker.last
         self._base_mover.know(map_, self._given['robot_radius'])
         if changed and pose and self._maneuver and self._maneuver.is_closed(pose.pose):
             self._mover.obstruct()
-        if changed or (True, self._map_frame) != before:
+        if news:
             self.describe_again()
-
-    def _take_map(self, map_: Map) -> bool:
-        changed = self._read(map_)
-        self._has_map = True
-        return changed
 
     def _on_time(self) -> None:
         """Do what cannot wait for a pose."""
@@ -409,11 +376,11 @@ class MobileDriver(RobotSide):
             self.get_logger().error(
                 f'no {loss} on {self._poses.name} for {self._given["pose_timeout"]:g} s: stopped')
             self._abort('pose lost')
-            self._pending_answer = 'the pose was lost'
+            self._late_answer.hold('the pose was lost')
         elif self._requested and fresh:
             self._start_late()
-        elif self._pending_answer is not None and self._can_answer:
-            self._send_pending_answer()
+        elif self._can_answer:
+            self.arrived(self._tracker.place.state, self._late_answer.drop())
         elif pose:
             present = self._tracker.as_of_now(pose)
             if self._maneuver and self._mover.needs_time and fresh:

@@ -50,6 +50,37 @@ class Terrain(NamedTuple):
     frame: str = ''
 
 
+class PendingAnswer:
+    """An answer that waits until a pose says where the robot is."""
+
+    def __init__(self) -> None:
+        self._problem: str | None = None    # None while there is no answer
+        self._due = -math.inf
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is one."""
+        return self._problem is not None
+
+    def hold(self, problem: str, until: float = -math.inf) -> None:
+        """
+        Let an answer wait, instead of another one.
+
+        :param problem: that it says; empty for none.
+        :param until: the time until which it waits at least.
+        """
+        self._problem, self._due = problem, until
+
+    def is_due(self, now: float) -> bool:
+        """Return whether to answer as soon as it is known where the robot is."""
+        return self.waits and now >= self._due
+
+    def drop(self) -> str:
+        """Return the problem of the answer, which does not wait any more; empty for none."""
+        problem, self._problem = self._problem, None
+        return problem or ''
+
+
 class PoseTracker:
     """
     Keeps the last pose of the robot that is believed, and the state that follows from all those.

@@ -16,11 +16,10 @@ from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.driving.grid import FARTHEST
-from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, Transform
 from mnm_ros.nodes.common.heard_frames import HeardFrames, TFMessage, TOPIC
 from mnm_ros.parameters import Parameters
-from nav_msgs.msg import OccupancyGrid, Odometry
+from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
@@ -60,15 +59,6 @@ def pose_of(node: Node, message: Located) -> Pose | None:
             f'pose ignored: expected coordinates within {FARTHEST:g} m and a quaternion that is '
             'not zero', throttle_duration_sec=5.0)
     return pose
-
-
-def map_of(message: OccupancyGrid) -> Map | None:
-    """Return the map of a message; None if it is none."""
-    info = message.info
-    origin = planar(info.origin)
-    if origin is None or info.resolution <= 0 or len(message.data) != info.width * info.height:
-        return None
-    return Map(info.resolution, info.width, info.height, origin, message.data)
 
 
 class PoseTopic:
