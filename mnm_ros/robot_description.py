@@ -17,27 +17,41 @@ from itertools import pairwise
 import json
 import math
 from pathlib import Path
-from typing import Any
-from unicodedata import category
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.declaration import check_state, Declaration, shown, state_of_key
+from mnm_ros.core.model.declaration import check_state, Declaration, shown
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import load
+from mnm_ros.description_entries import (
+    actions_of,
+    by_state,
+    check_actions,
+    check_doors,
+    check_length,
+    check_moves,
+    check_rooms,
+    check_seconds,
+    check_states,
+    check_text,
+    check_walls,
+    check_zones,
+    door_pairs,
+    entries_of,
+    MAX_ACTIONS,
+    MAX_STATES,
+    MAX_TEXT,
+    Point,
+    room_states,
+    rows_by_state,
+    states_of,
+    Wall,
+    walls_of,
+)
 from mnm_ros.files import read_regular
 
-MAX_ACTIONS = 1000
-MAX_STATES = 10_000
-MAX_WALLS = 40_000
-MAX_NAME = 100               # characters of a name or a frame
-MAX_TEXT = 4_000_000         # characters of the whole
 _SHOWN = 10                  # names, where one was asked for that is not there
-FARTHEST = 1e9               # m from the origin, of what is drawn
 KEPT = '.robot_side.json'    # after the name of an explorer, beside its checkpoints
-
-Point = tuple[float, float]
-Wall = tuple[float, float, float, float]
 
 
 def numbered(actions: int) -> tuple[str, ...]:
@@ -84,34 +98,18 @@ class RobotDescription:
     seconds: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_actions(self.actions)
+        check_actions(self.actions)
         if self.home is not None:
             check_state(self.home, 'home')
-        _check_text(self.frame, 'frame', empty=True)
-        _check_size({*self.names, *self.positions}, 'states', MAX_STATES)
-        _check_size(self.walls, 'walls', MAX_WALLS)
-        for state, name in self.names.items():
-            check_state(state, 'a state')
-            _check_text(name, f'the name of state {state}')
-        for state, position in self.positions.items():
-            check_state(state, 'a state')
-            _check_numbers(position, 2, f'the position of state {state}', 'x and y')
-        for index, wall in enumerate(self.walls):
-            _check_numbers(wall, 4, f'walls[{index}]', '[x1, y1, x2, y2]')
+        check_text(self.frame, 'frame', empty=True)
+        check_states(self.names, self.positions)
+        check_walls(self.walls)
         self.declaration.check(len(self.actions))
-        _check_size([pair for pairs in self.doors.values() for pair in pairs], 'doors', MAX_STATES)
-        for name, pairs in self.doors.items():
-            _check_text(name, 'the name of a door')
-            for pair in pairs:
-                _check_pair(pair, f'door {shown(name)}', len(self.actions))
-        _check_size([state for room in self.rooms.values() for state in room], 'rooms', MAX_STATES)
-        for name, room in self.rooms.items():
-            _check_text(name, 'the name of a room')
-            for state in room:
-                check_state(state, f'a state of room {shown(name)}')
-        _check_moves(self.moves, len(self.actions))
-        _check_zones(self.zones)
-        _check_seconds(self.seconds, self.actions)
+        check_doors(self.doors, len(self.actions))
+        check_rooms(self.rooms)
+        check_moves(self.moves, len(self.actions))
+        check_zones(self.zones)
+        check_seconds(self.seconds, self.actions)
         if not isinstance(self.guarded, bool):
             raise InvalidValueError(f'guarded is {shown(self.guarded)}, expected true or false')
 
@@ -205,7 +203,7 @@ class RobotDescription:
             **({'zones': self.zones} if self.zones else {}),
             **({'guarded': True} if self.guarded else {}),
             **({'seconds': self.seconds} if self.seconds else {})})
-        _check_length(text)
+        check_length(text)
         return text
 
     @classmethod
@@ -215,26 +213,20 @@ class RobotDescription:
 
         :raises ValueError: says which entry is wrong and what was expected.
         """
-        _check_length(text)
-        found = _entries(load('the description', text, distinct=True), 'the description', (
+        check_length(text)
+        found = entries_of(load('the description', text, distinct=True), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors',
             'rooms', 'moves', 'zones', 'guarded', 'seconds'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
-        names, positions = _states(found)
-        walls = _list(found.get('walls', []), 'walls', 'a list of [x1, y1, x2, y2]', MAX_WALLS)
-        actions = tuple(_list(found['actions'], 'actions', 'a list of names', MAX_ACTIONS))
+        names, positions = states_of(found)
         return cls(
-            actions, found.get('home'), found.get('frame', ''), names, positions,
-            tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
-                  for index, wall in enumerate(walls)), Declaration.from_json(found),
-            _door_pairs(found.get('doors', {})), _room_states(found.get('rooms', {})),
-            {state: tuple(_list(names, f'moves of state {state}', 'a list of names', MAX_ACTIONS))
-             for state, names in _by_state(found, 'moves').items()},
-            _by_state(found, 'zones'), found.get('guarded', False),
-            {state: tuple(_list(times, f'seconds of state {state}', 'a list of numbers',
-                                MAX_ACTIONS + 1))
-             for state, times in _by_state(found, 'seconds').items()})
+            actions_of(found['actions']), found.get('home'), found.get('frame', ''), names,
+            positions, walls_of(found.get('walls', [])), Declaration.from_json(found),
+            door_pairs(found.get('doors', {})), room_states(found.get('rooms', {})),
+            rows_by_state(found, 'moves', 'names', MAX_ACTIONS), by_state(found, 'zones'),
+            found.get('guarded', False),
+            rows_by_state(found, 'seconds', 'numbers', MAX_ACTIONS + 1))
 
 
 class _Undescribed(RobotDescription):
@@ -284,150 +276,3 @@ def spacing(positions: Iterable[Point]) -> float:
     return max(1e-6, min(
         (math.dist(*pair) for points in (distinct, across) for pair in pairwise(points)),
         default=1.0))
-
-
-def _check_length(text: str) -> None:
-    if len(text) > MAX_TEXT:
-        raise InvalidValueError(f'{len(text)} characters, expected at most {MAX_TEXT}')
-
-
-def _entries(value: Any, what: str, known: Sequence[str]) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InvalidValueError(f'{what} is {shown(value)}, expected a JSON object')
-    for key in value:
-        if key not in known:
-            raise InvalidValueError(
-                f'{what} has the entry {shown(key)}, expected one of {", ".join(known)}')
-    return value
-
-
-def _states(described: Mapping[str, Any]) -> tuple[dict[int, str], dict[int, Point]]:
-    """Return the names and the positions of states."""
-    states = _by_state(described, 'states')
-    _check_size(states, 'states', MAX_STATES)
-    names, positions = {}, {}
-    for state, entry in states.items():
-        found = _entries(entry, f'state {state}', ('name', 'x', 'y'))
-        if 'name' in found:
-            names[state] = found['name']
-        if ('x' in found) != ('y' in found):
-            raise InvalidValueError(
-                f'state {state} has only one of x and y, expected both or none')
-        if 'x' in found:
-            positions[state] = found['x'], found['y']
-    return names, positions
-
-
-def _by_state(found: Mapping[str, Any], name: str) -> dict[int, Any]:
-    value = found.get(name, {})
-    if not isinstance(value, dict):
-        raise InvalidValueError(
-            f'{name} is {shown(value)}, expected a JSON object with an entry for each state')
-    return {state_of_key(key, name): each for key, each in value.items()}
-
-
-def _check_moves(moves: Mapping[int, Sequence[Any]], actions: int) -> None:
-    _check_size(moves, 'moves', MAX_STATES)
-    for state, names in moves.items():
-        check_state(state, 'a state of moves')
-        _check_size(names, f'moves of state {state}', actions)
-        for action, name in enumerate(names):
-            _check_text(name, f'the name of action {action} in state {state}', empty=True)
-
-
-def _check_zones(zones: Mapping[int, Any]) -> None:
-    _check_size(zones, 'zones', MAX_STATES)
-    for state, radius in zones.items():
-        check_state(state, 'a state of zones')
-        _check_positive(radius, f'the zone of state {state}', 'a radius above 0 m')
-
-
-def _check_seconds(seconds: Mapping[int, Sequence[Any]], actions: Sequence[str]) -> None:
-    _check_size(seconds, 'seconds', MAX_STATES)
-    named = (*actions, 'RESET')
-    for state, times in seconds.items():
-        check_state(state, 'a state of seconds')
-        if len(times) > len(named):
-            raise InvalidValueError(f'seconds of state {state} are {len(times)}, expected '
-                                    f'{len(named)}: one for each action, and for RESET')
-        for action, name in enumerate(named):
-            what = f'the time of {name} in state {state}'
-            if action >= len(times):
-                raise InvalidValueError(f'{what} is missing, expected seconds above 0')
-            _check_positive(times[action], what, 'seconds above 0')
-
-
-def _check_positive(value: Any, what: str, expected: str) -> None:
-    _check_numbers((value,), 1, what, expected)
-    if value <= 0:
-        raise InvalidValueError(f'{what} is {value}, expected {expected}')
-
-
-def _door_pairs(value: Any) -> dict[str, tuple[Pair, ...]]:
-    return {name: tuple(tuple(_list(pair, f'door {shown(name)}', '[state, action]', 2))
-                        for pair in pairs)
-            for name, pairs in _lists(value, 'door', '[state, action]').items()}
-
-
-def _room_states(value: Any) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(room) for name, room in _lists(value, 'room', 'states').items()}
-
-
-def _lists(value: Any, each: str, expected: str) -> dict[str, list[Any]]:
-    """Return the lists for doors or rooms by the names of these."""
-    if not isinstance(value, dict):
-        raise InvalidValueError(
-            f'{each}s is {shown(value)}, expected a JSON object with a list for each {each}')
-    return {name: _list(found, f'{each} {shown(name)}', f'a list of {expected}', MAX_STATES)
-            for name, found in value.items()}
-
-
-def _list(value: Any, what: str, expected: str, most: int) -> list[Any]:
-    if not isinstance(value, list):
-        raise InvalidValueError(f'{what} is {shown(value)}, expected {expected}')
-    _check_size(value, what, most)
-    return value
-
-
-def _check_actions(actions: Sequence[Any]) -> None:
-    if not actions:
-        raise InvalidValueError('actions is empty, expected at least one name')
-    _check_size(actions, 'actions', MAX_ACTIONS)
-    for index, name in enumerate(actions):
-        _check_text(name, f'actions[{index}]')
-    if len({*actions}) != len(actions):
-        twice = next(name for name in actions if list(actions).count(name) > 1)
-        raise InvalidValueError(f'actions has {shown(twice)} twice, expected distinct names')
-
-
-def _check_size(value: Any, what: str, most: int) -> None:
-    if len(value) > most:
-        raise InvalidValueError(f'{what} has {len(value)} entries, expected at most {most}')
-
-
-def _check_text(value: Any, what: str, empty: bool = False) -> None:
-    if not isinstance(value, str) or not (value or empty) or len(value) > MAX_NAME:
-        raise InvalidValueError(
-            f'{what} is {shown(value)}, expected {"at most" if empty else "1 to"} {MAX_NAME} '
-            'characters')
-    # They move the cursor of a terminal, or cannot be sent on.
-    if any(category(character) in ('Cc', 'Cs') for character in value):
-        raise InvalidValueError(
-            f'{what} is {shown(value)}, expected no control characters and no '
-            'halves of characters')
-
-
-def _check_pair(pair: Sequence[Any], what: str, actions: int) -> None:
-    if len(pair) != 2 or type(pair[1]) is not int or not 0 <= pair[1] < actions:
-        raise InvalidValueError(f'{what} has {shown(list(pair))}, expected [state, action] with '
-                                f'an action from 0 to {actions - 1}')
-    check_state(pair[0], f'a state of {what}')
-
-
-def _check_numbers(value: Sequence[Any], count: int, what: str, expected: str) -> None:
-    if len(value) != count or not all(
-            isinstance(number, (int, float)) and not isinstance(number, bool)
-            and abs(number) < FARTHEST for number in value):
-        raise InvalidValueError(
-            f'{what} is {shown([*value] if count > 1 else value[0])}, expected {expected}, '
-            f'{"finite numbers" if count > 1 else "a finite number"} below {FARTHEST:g}')

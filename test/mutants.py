@@ -45,6 +45,7 @@ TESTS = {
         'test/test_parameters.py test/test_params_file.py test/test_config.py '
         'test/test_reference.py'),
     'mnm_ros/protocol': 'test/protocol',
+    'mnm_ros/description_entries.py': 'test/test_robot_description.py',
     'mnm_ros/robot_description.py': 'test/test_robot_description.py',
     'mnm_ros/simulation': 'test/simulation --ignore test/simulation/test_large_files.py',
     'mnm_ros/study': 'test/study',

@@ -7,14 +7,8 @@ from __future__ import annotations
 import json
 
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.robot_description import (
-    difference,
-    MAX_ACTIONS,
-    MAX_STATES,
-    MAX_TEXT,
-    RobotDescription,
-    UNDESCRIBED,
-)
+from mnm_ros.description_entries import MAX_ACTIONS, MAX_STATES, MAX_TEXT
+from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
 import pytest
 
 WHOLE = RobotDescription(

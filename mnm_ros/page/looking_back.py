@@ -16,9 +16,10 @@ from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import WaysClosed
+from mnm_ros.description_entries import MAX_STATES
 from mnm_ros.language import moment, phrase
 from mnm_ros.messages import PolicySet
-from mnm_ros.robot_description import MAX_STATES, UNDESCRIBED
+from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view.event_words import told
 from mnm_ros.view.past import CHANGE, DECISION, Moment, NOTHING, Past
 from mnm_ros.view.scene import kinds

@@ -15,12 +15,12 @@ from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
 from mnm_ros import messages
 from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.description_entries import FARTHEST
 from mnm_ros.language import phrase
 from mnm_ros.nodes.common.graph_watch import identities
 from mnm_ros.page.commands import Commands
 from mnm_ros.page.looking_back import LookingBack, Source
 from mnm_ros.page.played_log import PlayedLog
-from mnm_ros.robot_description import FARTHEST
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view.telemetry import Ground, Telemetry
 from mnm_ros.view.web.layers import draw, Layers, picture, Places

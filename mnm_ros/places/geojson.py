@@ -23,11 +23,11 @@ from typing import Any
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.progress.json_values import load
+from mnm_ros.description_entries import FARTHEST
 from mnm_ros.files import read_regular
 from mnm_ros.language import FilePhraseError, Phrase
 from mnm_ros.located_yaml import MOST_BYTES
 from mnm_ros.places.place_graph import check_size, Edge, EdgeId, Place, PlaceGraph
-from mnm_ros.robot_description import FARTHEST
 
 CRS = {'type': 'name', 'properties': {'name': 'urn:ogc:def:crs:EPSG::3857'}}
 """The coordinate system that graphs of nav2 name."""

@@ -18,10 +18,11 @@ from pathlib import Path
 
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.declaration import Declaration, listed
+from mnm_ros.description_entries import MAX_NAME, MAX_STATES
 from mnm_ros.language import few, Text
 from mnm_ros.places.connectivity import Connectivity
 from mnm_ros.places.floors import apart, floors
-from mnm_ros.robot_description import MAX_NAME, MAX_STATES, RobotDescription
+from mnm_ros.robot_description import RobotDescription
 
 MOST_ACTIONS = 64
 """Outgoing edges of a place, far more than any published graph has."""

@@ -19,10 +19,10 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.errors import FileError
+from mnm_ros.description_entries import FARTHEST
 from mnm_ros.located_yaml import Entry, Keys
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.places.rmf_lanes import LaneNumbers, LaneOptions
-from mnm_ros.robot_description import FARTHEST
 
 _PIXELS = 'reference_image'    # the coordinate system of a building without another one
 _DIGITS = 4    # of the number of a graph, at most

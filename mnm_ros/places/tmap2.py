@@ -14,9 +14,9 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.errors import FileError
+from mnm_ros.description_entries import FARTHEST
 from mnm_ros.located_yaml import Entry, Keys
 from mnm_ros.places.place_graph import Edge, numbered, Place, PlaceGraph
-from mnm_ros.robot_description import FARTHEST
 
 
 def read_tmap2(path: Path, root: Entry) -> PlaceGraph:

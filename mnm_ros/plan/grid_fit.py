@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import math
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.description_entries import MAX_STATES
 from mnm_ros.driving.grid import centres, Grid, Ways
 from mnm_ros.driving.occupancy import blocks, Map
 from mnm_ros.driving.pose import Pose, wrapped
@@ -21,7 +22,6 @@ from mnm_ros.language import Phrase, PhraseError
 from mnm_ros.plan.floor_plan import corners, crossing, moves_to, passable
 from mnm_ros.plan.home import HALF_PIXEL
 from mnm_ros.plan.rooms import depth_of, is_free, Line
-from mnm_ros.robot_description import MAX_STATES
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage

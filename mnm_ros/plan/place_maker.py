@@ -11,6 +11,7 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.description_entries import MAX_STATES
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import Pose
 from mnm_ros.places.geojson import read_geojson
@@ -23,7 +24,6 @@ from mnm_ros.plan.place_rules import PlaceRules
 from mnm_ros.plan.request import LEAST_SPACING, Request
 from mnm_ros.plan.rooms import label_at, names_of
 from mnm_ros.plan.specks import Speck
-from mnm_ros.robot_description import MAX_STATES
 
 FRAME = 'map'
 """The frame of maps in nav2."""

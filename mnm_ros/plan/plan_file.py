@@ -16,6 +16,7 @@ import re
 from typing import Any, TypeVar
 
 from mnm_ros.core.errors import FileError
+from mnm_ros.description_entries import MAX_STATES
 from mnm_ros.driving.grid import FARTHEST, Grid
 from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
 from mnm_ros.driving.pose import Pose
@@ -23,7 +24,6 @@ from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.located_yaml import Entry, Keys, MOST_BYTES, parsed, read
 from mnm_ros.plan.floor_plan import by_number, Plan, Polygon
 from mnm_ros.plan.rooms import Line
-from mnm_ros.robot_description import MAX_STATES
 import numpy as np
 from numpy.typing import NDArray
 

@@ -26,7 +26,8 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_count, as_state
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.robot_description import MAX_STATES, RobotDescription, Wall
+from mnm_ros.description_entries import MAX_STATES, Wall
+from mnm_ros.robot_description import RobotDescription
 
 Outcomes = tuple[tuple[int, float], ...]
 """Distinct next states with their probabilities, which are positive and sum to 1."""

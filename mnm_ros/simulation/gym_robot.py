@@ -21,7 +21,8 @@ from mnm_ros.core.model.declaration import check_state, Declaration, is_state
 from mnm_ros.core.model.integers import as_int
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import takes
-from mnm_ros.robot_description import MAX_ACTIONS, numbered, RobotDescription
+from mnm_ros.description_entries import MAX_ACTIONS
+from mnm_ros.robot_description import numbered, RobotDescription
 from mnm_ros.simulation.cmp import described
 import numpy as np
 

@@ -14,11 +14,12 @@ from mnm_ros.core.errors import FileError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.model.problem import radius_for_all
+from mnm_ros.description_entries import MAX_ACTIONS
 from mnm_ros.located_yaml import Entry, Keys, read
 from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.graph_file import GEOJSON, graph_in
 from mnm_ros.places.place_graph import PlaceGraph
-from mnm_ros.robot_description import MAX_ACTIONS, RobotDescription
+from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import (
     Cmp,
     described,

@@ -19,8 +19,9 @@ from mnm_ros.core.model.integers import as_int
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings, takes
 from mnm_ros.core.task.step_task import play
+from mnm_ros.description_entries import MAX_ACTIONS
 from mnm_ros.export.recording import Recording
-from mnm_ros.robot_description import MAX_ACTIONS, numbered, RobotDescription
+from mnm_ros.robot_description import numbered, RobotDescription
 from mnm_ros.simulation.gym_robot import action_names, Discretize, GymRobot
 
 Robot = Callable[[int], int]

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from mnm_ros.core.knowledge.knowledge import Knowledge, StateKind
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
+from mnm_ros.description_entries import Point
+from mnm_ros.robot_description import RobotDescription, spacing, UNDESCRIBED
 from mnm_ros.view import scene
 from mnm_ros.view.layout import Layout
 

@@ -16,7 +16,8 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import PolicyTrust
-from mnm_ros.robot_description import Point, RobotDescription, UNDESCRIBED
+from mnm_ros.description_entries import Point
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.topics import MOST_ROBOTS
 
 SURE = 0.4

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.description_entries import MAX_STATES
 from mnm_ros.driving.grid import Grid, OUTSIDE, QUARTER, Ways
 from mnm_ros.driving.maneuvers import successors, target
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.parameters import Parameters
 from mnm_ros.plan.floor_plan import by_number, Plan, walls
-from mnm_ros.robot_description import MAX_STATES, RobotDescription
+from mnm_ros.robot_description import RobotDescription
 
 _HEADINGS = ('east', 'north', 'west', 'south')
 

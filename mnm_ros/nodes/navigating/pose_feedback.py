@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Duration as DurationMessage
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.description_entries import Point
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder, SAME
-from mnm_ros.robot_description import Point, RobotDescription
+from mnm_ros.robot_description import RobotDescription
 from rclpy.duration import Duration
 from rclpy.node import Node
 

@@ -20,7 +20,8 @@ import zlib
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
+from mnm_ros.description_entries import Point
+from mnm_ros.robot_description import RobotDescription, spacing, UNDESCRIBED
 from mnm_ros.view import scene
 from mnm_ros.view.layout import Layout
 from mnm_ros.view.telemetry import Telemetry
