@@ -46,7 +46,7 @@ class KnownStates:
         self._tested: dict[int, tuple[Policy, BettingEvaluation]] = {}    # those of _by_place
 
     def put(self, policy: Policy, steps: float) -> None:
-        """Have the state to which a policy leads as known, with its expected steps."""
+        """Record the policy to a state, which is known from now on, and its expected steps."""
         # A copy, which leaves the map behind that was made for attempts.
         self.policies[policy.target] = replace(policy)
         self.estimates[policy.target] = steps
@@ -100,7 +100,7 @@ class KnownStates:
                 del self._tests.begun[policy.target]
 
     def _drop(self, target: int, attempts: bool) -> None:
-        """Have a state as not known; its test goes on if its attempts still say what they did."""
+        """Remove a state; its test goes on if its attempts still say what they did."""
         del self.policies[target], self.estimates[target]
         self._by_model.pop(target, None)
         if attempts and target in self._tested:

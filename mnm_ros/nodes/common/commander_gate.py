@@ -104,7 +104,11 @@ class CommanderGate:
         return self._commander.name in self._watch.explorers
 
     def occupant(self, command: Command) -> str:
-        """Let the sender of a command have the robot; return the name of the node that has it."""
+        """
+        Return the name of the node that has the robot, if that is not the sender of a command.
+
+        If no other node has the robot, the sender has it from now on, and the name is empty.
+        """
         now, timeout = time.monotonic(), self._timeout()
         self._hear(now)
         if self._pause.quiet:

@@ -113,7 +113,7 @@ class LookTimes:
 
 class ClosedWays:
     """
-    Has closed ways tried again, when it is time to or when somebody asks for it.
+    Asks the exploration to try closed ways again, when a try is due or somebody asks for one.
 
     :param parameters: of the explorer.
     :param guard: calls the exploration, if need be after a plan.

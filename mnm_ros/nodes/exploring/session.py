@@ -65,7 +65,7 @@ class ExplorationSession:
     :ivar node: the same, as far as it is that of the session.
     :ivar exploration_store: makes the exploration, and keeps it on disk.
     :ivar disk: goes back to what is on it.
-    :ivar closed_ways: has them tried again.
+    :ivar closed_ways: asks for their tries.
     :ivar active: as the node's lifecycle has it.
     :ivar record: of what people, and other nodes, ask for.
     :raises ParameterError: if the parameters do not make a problem that can be solved.
