@@ -14,7 +14,12 @@ from mnm_ros.core.mnm.directives import LeaveClosed
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.presets import new_mnm
-from mnm_ros.core.progress.said import ChangeTooLong, MostHasChanged, StatesRecalled
+from mnm_ros.core.progress.said import (
+    ChangeTooLong,
+    MostHasChanged,
+    ProofsTooLong,
+    StatesRecalled,
+)
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import grid_cmp, TableCmp
 from mnm_ros.simulation.ground_truth import judge
@@ -22,7 +27,7 @@ import pytest
 from scipy.stats import binomtest
 from scripted import decided, HOME, policy
 from small_worlds import row, scenario_of
-from test_watch_changes import blind, teachable
+from test_watch_changes import AT_THE_LIMIT, blind, Slow, teachable
 from test_watch_phase import PROBLEM, run, Script, World
 from tiers import strength, thorough
 
@@ -184,16 +189,19 @@ def test_policies_are_proven_by_what_was_seen_since_the_change_too() -> None:
     assert {*parts.checks.monitor.unproven_targets} == {3, 5}
 
 
-def test_a_change_that_stays_open_for_too_long_begins_the_next_round() -> None:
+@pytest.mark.parametrize(('life', 'patience', 'why'), [
+    (0, 500, ChangeTooLong), (10, 5000, ProofsTooLong)])
+def test_a_change_that_stays_open_for_too_long_begins_the_next_round(
+        life: int, patience: float, why: type[ChangeTooLong]) -> None:
     log = ChangeLog()
     checking = WatchPhase(
-        Round(1, PROBLEM, Script((HOME, 3), life=0), check_steps=0, steps_taken=30, log=log,
-              patience=500), (policy(HOME), policy(3)), quanta=1)
+        Round(1, PROBLEM, Script((HOME, 3), life=life), check_steps=0, steps_taken=30, log=log,
+              patience=patience, patience_for_proofs=500), (policy(HOME), policy(3)), quanta=1)
     blind(checking)
     log.notice()
-    steps = run(checking, World(), lambda: checking.refuted)
+    steps = run(checking, Slow({3: AT_THE_LIMIT}, 1), lambda: checking.refuted)
     said = decided(log)[-1].said
-    assert 500 < steps < 600 and isinstance(said, ChangeTooLong)
+    assert 500 < steps < 600 and type(said) is why
     assert 500 < said.steps < 600 and said.next_round == 2
 
 

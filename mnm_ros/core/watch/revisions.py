@@ -29,6 +29,7 @@ from mnm_ros.core.progress.events import MovesChange
 from mnm_ros.core.progress.said import (
     ChangeTooLong,
     MostHasChanged,
+    ProofsTooLong,
     RediscoveryTooLong,
     Said,
     StatesAdded,
@@ -229,7 +230,8 @@ class Revisions:
             self._end(self._everything_changed, everywhere)
         elif relearning.steps > patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
-            self._end(ChangeTooLong(number, relearning.steps, number + 1))
+            too_long = ProofsTooLong if relearning.swept else ChangeTooLong
+            self._end(too_long(number, relearning.steps, number + 1))
         return self.refuted
 
     def _notice_all_pairs(self) -> None:

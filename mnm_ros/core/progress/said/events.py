@@ -152,6 +152,10 @@ class ChangeTooLong(_OfRound):
     next_round: int
 
 
+class ProofsTooLong(ChangeTooLong):
+    """The same where all that is left of the change is that policies prove that they work."""
+
+
 class StatesAdded(_OfStates):
     """States became known."""
 
