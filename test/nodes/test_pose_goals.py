@@ -140,7 +140,7 @@ def test_poses_are_known_places(
     assert commander.go(2.1, 0.1) == (GoalStatus.STATUS_SUCCEEDED, 0, '')
     assert operator.result() == 'reached 2 in 2 steps' and robot.state == 2
     for where, code, why in (
-            ((3.0,), 204, '(3.00, 0.00) is no known place (attic (5): unknown state); the '
+            ((3.0,), 204, '(3.00, 0.00) is no known place (attic (5): no policy leads there); the '
              'nearest is bench (2), 1.00 m away, expected at most 0.5 m (pose_tolerance) and no '
              'other place nearer'),
             ((0.2, -0.5), 204, '(0.20, -0.50) is no known place (no place is there); the nearest '
