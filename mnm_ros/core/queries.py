@@ -247,8 +247,9 @@ class Queries(PausableTask):
         """Return how to reach a state without going home first; None where that is no shorter."""
         policies = self.hypothesis.policies if self.hypothesis else tuple(
             told.policy for told in self._told if told.trust.rank <= Trust.CERTIFIED.rank)
-        return direct_way(target, policies, self.history, self.problem,
-                          self.settings.steps_horizon) if policies else None
+        return direct_way(
+            target, policies, self.history, self.problem, self.settings.steps_horizon,
+            self.mnm.pairs.failing) if policies else None
 
     @property
     def _told(self) -> tuple[TrustedPolicy, ...]:

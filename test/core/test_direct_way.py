@@ -125,6 +125,31 @@ def test_an_exploration_knows_them(base: str) -> None:
     assert here == TARGET
 
 
+def test_not_along_what_fails_though_most_counts_are_from_before() -> None:
+    """In a ring of six, where the way from 1 to 2 is also that of a policy."""
+    rng, here, on = np.random.default_rng(1), 0, 0
+
+    def robot(action: int) -> int:
+        nonlocal here
+        if action == RESET:
+            here = 0
+        elif rng.random() < 0.9:
+            here = (here + (1, -1)[action]) % 6
+        return here
+
+    exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.5)), 1)
+    while exploration.hypothesis is None:
+        play(exploration, robot, 100)
+    before = exploration.direct_way(2)
+    assert before is not None and before.policy.action(0, 1) == on
+    for _ in range(20):
+        if (1, on) not in exploration.mnm.pairs.suspected:
+            exploration.observe_work(1, on, 1)
+    assert (1, on) in exploration.mnm.pairs.suspected
+    after = exploration.direct_way(2)
+    assert after is None or after.policy.action(0, 1) != on
+
+
 def navigate(here: int | None, *states: int, known: StepsToGo | None = None,
              ) -> tuple[Navigation, list[int]]:
     """Let the actions lead to these states; return the actions, with the one that is next."""

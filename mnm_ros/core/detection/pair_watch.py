@@ -154,6 +154,11 @@ class PairWatch:
         return [pair for pair, row in self._rows.items() if row.ways.preferred]
 
     @property
+    def failing(self) -> Collection[Pair]:
+        """Return the pairs that policies avoid: suspected or closed ones, and the detoured."""
+        return {*self.suspected, *self.closed, *self.detoured}
+
+    @property
     def closed(self) -> Mapping[Pair, int]:
         """Return the pairs that are closed, and how often a re-check has found them so."""
         return {pair: self._rows[pair].rechecks for pair in self._of(Status.CLOSED)}

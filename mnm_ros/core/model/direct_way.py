@@ -6,15 +6,16 @@ Ways to a known state from elsewhere than home: where they are no longer than by
 A policy is promised to work from home. Its actions elsewhere serve that alone, and in a state
 learnt after it, it executes RESET. So another policy is computed for the way from the present
 place, by the counted transitions. It is a guess, with some caution about what has hardly been
-tried; ``Navigation`` sees
-to it that the promise does not depend on it.
+tried; ``Navigation`` sees to it that the promise does not depend on it. Most counts of a pair that
+has begun to fail are from before, so that such pairs are given, and are taken to stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.history import History
 from mnm_ros.core.model.policy import Policy
@@ -55,15 +56,19 @@ class _CautiousCounts:
     :ivar at_home: what follows at home on any action, once that is settled.
     """
 
-    def __init__(self, observed: History, problem: Problem, home: int) -> None:
+    def __init__(self, observed: History, problem: Problem, home: int,
+                 failing: Collection[Pair]) -> None:
         self.at_home: Mapping[int, float] | None = None
         self._observed = observed
+        self._failing = failing
         self._support = problem.support
         self._home = home
 
     def next_states(self, state: int, action: int) -> Mapping[int, float]:
         if state == self._home and self.at_home:
             return self.at_home
+        if (state, action) in self._failing:
+            return {state: 1.0}
         nexts: dict[int, float] = {**self._observed.next_states(state, action)}
         ends = self._support.ends(state, action) or ()
         for end in ends or (_ELSEWHERE,):
@@ -72,7 +77,8 @@ class _CautiousCounts:
 
 
 def direct_way(target: int, policies: Sequence[Policy], observed: History,
-               problem: Problem, horizon: int) -> DirectWay | None:
+               problem: Problem, horizon: int,
+               failing: Collection[Pair] = ()) -> DirectWay | None:
     """
     Return the direct way to a state.
 
@@ -82,12 +88,13 @@ def direct_way(target: int, policies: Sequence[Policy], observed: History,
         home, or fails, is followed by the policy for the target.
     :param observed: what is known of them.
     :param horizon: steps after which it is abandoned.
+    :param failing: pairs that lead nowhere, or seem to, whatever was observed of them before.
     """
     known = tuple(policy.target for policy in policies)
     home, limit = known[0], problem.limit
     if target == home or len(known) > MOST_STATES:
         return None
-    counts = _CautiousCounts(observed, problem, home)
+    counts = _CautiousCounts(observed, problem, home, failing)
     model = EmpiricalModel.of_counts(counts, known, problem.actions, problem.support)
     if not model.hits(target).any():
         return None
