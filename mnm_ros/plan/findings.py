@@ -69,6 +69,13 @@ def _home(plan: Plan) -> Iterator[Finding]:
 
 def _keep_outs(plan: Plan) -> Iterator[Finding]:
     """Yield keep-outs that do nothing, and those that a robot may yet enter."""
+    yield from idle_keep_outs(plan)
+    if (plan.kept_out & is_free(plan.map)).any():
+        yield from _entered(plan)
+
+
+def idle_keep_outs(plan: Plan) -> Iterator[Finding]:
+    """Yield keep-outs that do nothing: outside the map, or where nothing is free."""
     free = is_free(plan.map)
     for name, polygon in plan.keep_outs.items():
         (left, low), (right, high) = bounds(polygon)
@@ -80,9 +87,6 @@ def _keep_outs(plan: Plan) -> Iterator[Finding]:
             yield Finding(Phrase.of('findings.outside_map', **what), place)
         elif not (within & free).any():
             yield Finding(Phrase.of('findings.without_effect', **what), place)
-    closed = plan.kept_out & free
-    if closed.any():
-        yield from _entered(plan)
 
 
 def _entered(plan: Plan) -> Iterator[Finding]:

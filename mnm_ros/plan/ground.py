@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 import math
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.occupancy import Map, Point
 from mnm_ros.driving.pose import Pose
 from mnm_ros.plan import nav2_map
-from mnm_ros.plan.floor_plan import Plan
-from mnm_ros.plan.home import home_on
+from mnm_ros.plan.floor_plan import bounds, corners, Plan
+from mnm_ros.plan.home import FARTHEST_HOME, home_on
 from mnm_ros.plan.openings import find_openings
 from mnm_ros.plan.plan_file import printable
 from mnm_ros.plan.request import Request
@@ -81,19 +82,24 @@ def read(request: Request) -> nav2_map.MapFile:
     Return the map that is asked for, without what is unknown around it.
 
     :raises FileError: if it cannot be read.
+    :raises InvalidValueError: if home, a room or a door is outside the map.
     """
     found = nav2_map.read_map(request.map_file, request.keep_unknown)
-    return replace(found, map=_cropped(found.map))
+    map_ = _cropped(found.map)
+    _check_inside(map_, request)
+    return replace(found, map=map_)
 
 
-def ground_of(request: Request, found: nav2_map.MapFile, cells: bool) -> Ground:
+def ground_of(request: Request, found: nav2_map.MapFile, cells: bool,
+              farthest: float = FARTHEST_HOME) -> Ground:
     """
     Return what places are laid on.
 
     :param found: what ``read`` has returned.
     :param cells: whether a plan has the map; otherwise robots read the map of the file.
+    :param farthest: how far home may be moved to a free position in m.
     :raises FileError: if the mask cannot be read.
-    :raises InvalidValueError: if nothing is free.
+    :raises InvalidValueError: if nothing is free, or nothing near enough to home.
     """
     map_, specks = (without_specks(found.map, *request.specks) if cells
                     else without_unknown_specks(found.map))
@@ -101,7 +107,7 @@ def ground_of(request: Request, found: nav2_map.MapFile, cells: bool) -> Ground:
     plan = Plan(printable(request.map_file.stem), map_, Grid(0.0, 0.0, 1.0, 1, 1),
                 Pose(0.0, 0.0, 0.0), request.robot_radius, request.clearance,
                 keep_outs=dict(request.keep_outs), masked=masked)
-    home = home_on(plan.driven_map, request.home, plan.ways_radius)
+    home = home_on(plan.driven_map, request.home, plan.ways_radius, farthest)
     lines = [*request.doors.values()] or find_openings(
         map_, request.door_width, request.room_area)
     return Ground(request, replace(plan, home=home.pose), tuple(lines),
@@ -120,6 +126,22 @@ def _cropped(map_: Map) -> Map:
     (x, y), = map_.points([(left, low)]).tolist()
     return Map(map_.resolution, rows.shape[1], rows.shape[0],
                Pose(round(x, 5), round(y, 5), map_.origin.yaw), rows.ravel())
+
+
+def _check_inside(map_: Map, request: Request) -> None:
+    """Raise InvalidValueError for a point that was asked for and is outside the known map."""
+    asked = [] if request.home is None else [('--home', request.home[:2])]
+    asked += [(f'--room {name}', point) for name, point in request.rooms.items()]
+    asked += [(f'--door {name}', ((x + to_x) / 2, (y + to_y) / 2))
+              for name, ((x, y), (to_x, to_y)) in request.doors.items()]
+    for option, (x, y) in asked:
+        (column, row), = map_.pixels([(x, y)]).tolist()
+        if not (0 <= column <= map_.width and 0 <= row <= map_.height):
+            (left, low), (right, high) = bounds(corners(map_).tolist())
+            raise InvalidValueError(
+                f'argument {option}: {x:g}, {y:g} is outside the map, whose known part has x from '
+                f'{left:.2f} to {right:.2f} and y from {low:.2f} to {high:.2f}; expected a point '
+                'there, in m')
 
 
 def _rooms(map_: Map, labels: Labels, given: Mapping[str, Point],

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 HALF_PIXEL = 0.5    # between a wall and the middle of the pixel next to it
 CORNER = 0.71       # pixels from the middle of a pixel to its corner
+FARTHEST_HOME = 1.0
+"""How far home may be moved to a free position in m: a pose set by hand is as near."""
+
 _CLOSER = 1e-6
 
 
@@ -30,13 +33,15 @@ class Home(NamedTuple):
     said: str
 
 
-def home_on(map_: Map, wished: Pose | None, radius: float) -> Home:
+def home_on(map_: Map, wished: Pose | None, radius: float,
+            farthest: float = FARTHEST_HOME) -> Home:
     """
     Return the home that was asked for, or the nearest place that is free; or else the best one.
 
     :param map_: with keep-outs as what is not free.
     :param radius: how far around home everything has to be free in m.
-    :raises InvalidValueError: if nothing is free.
+    :param farthest: how far from the wish home may be in m.
+    :raises InvalidValueError: if nothing is free, or nothing near enough.
     """
     free_at_all = is_free(map_)
     if not free_at_all.any():
@@ -60,9 +65,14 @@ def home_on(map_: Map, wished: Pose | None, radius: float) -> Home:
     rows, columns = np.nonzero(free)
     nearest = int(np.argmin(np.hypot(columns + 0.5 - there[0], rows + 0.5 - there[1])))
     pose = _at(map_, rows[nearest], columns[nearest])._replace(yaw=wished.yaw)
+    away = math.dist(pose[:2], wished[:2])
+    if away > farthest:
+        raise InvalidValueError(
+            f'argument --home: {wished.x:g}, {wished.y:g} is not free; the nearest place that has '
+            f'{radius:g} m around it free is {pose.x:g}, {pose.y:g}, {away:.2f} m away, expected '
+            f'one at most {farthest:g} m away')
     return Home(pose, f'home: {pose.x:g}, {pose.y:g}, the nearest place to {wished.x:g}, '
-                f'{wished.y:g} that has {radius:g} m around it free '
-                f'({math.dist(pose[:2], wished[:2]):.2f} m away)')
+                f'{wished.y:g} that has {radius:g} m around it free ({away:.2f} m away)')
 
 
 def _widest(map_: Map, free: NDArray[np.bool_], depth: NDArray[np.float64]) -> tuple[Pose, float]:

@@ -10,7 +10,7 @@ import math
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.language import few, Phrase, Text
 from mnm_ros.places.place_graph import PlaceGraph
-from mnm_ros.plan.findings import at_place, Finding, keep_outs_of, padded
+from mnm_ros.plan.findings import at_place, Finding, idle_keep_outs, keep_outs_of, padded
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.place_rules import PlaceRules
 from mnm_ros.plan.rooms import Line
@@ -23,7 +23,7 @@ def place_findings(rules: PlaceRules, graph: PlaceGraph) -> list[Finding]:
     """Return what is wrong, the worst first."""
     keep_outs = _KeepOuts(rules.plan)
     return [*_places(rules, graph, keep_outs), *_cut_off(graph),
-            *_edges(rules, graph, keep_outs), *_names(graph)]
+            *_edges(rules, graph, keep_outs), *_names(graph), *idle_keep_outs(rules.plan)]
 
 
 class _KeepOuts:

@@ -18,6 +18,7 @@ from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.on_map import check_frame
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan import ground
+from mnm_ros.plan.findings import idle_keep_outs
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.layout import Layout, Pairs
 from mnm_ros.plan.place_rules import PlaceRules
@@ -59,7 +60,8 @@ def make(request: Request, path: Path) -> MadePlaces:
 
     :param path: where it will be written.
     :raises FileError: if the map or the mask cannot be read.
-    :raises InvalidValueError: if nothing is free, or there is room for one place alone.
+    :raises InvalidValueError: if nothing is free, if there is room for one place alone, or if
+        home or another point is outside the map.
     """
     on = ground.ground_of(request, ground.read(request), cells=False)
     said, spacing = [*on.said], request.spacing
@@ -108,7 +110,7 @@ def opened(request: Request, path: Path) -> MadePlaces:
     on_graph = replace(request, home=Pose(home.x, home.y, 0.0), rooms={**rooms, **request.rooms})
     found = ground.read(request)
     check_frame(graph, graph.home, found.map, request.map_file)
-    on = ground.ground_of(on_graph, found, cells=False)
+    on = ground.ground_of(on_graph, found, cells=False, farthest=math.inf)
     layout = Layout(on.plan.driven_map, on.plan.home[:2], on.radius)
     rules = PlaceRules(on.with_rooms(points, reached=True), layout)
     named, said = _named(graph, rules.plan), on.said[1:]
@@ -133,8 +135,9 @@ def _named(graph: PlaceGraph, plan: Plan) -> PlaceGraph:
 
 
 def _missing(graph: PlaceGraph, plan: Plan) -> Iterator[str]:
-    """Yield a sentence for each room and each door of which nothing has become, and why."""
+    """Yield a sentence for each keep-out, room and door without any effect, and why."""
     used = {place.room for place in graph.places.values()}
+    yield from (finding.text for finding in idle_keep_outs(plan))
     for name, (x, y) in plan.rooms.items():
         if name not in used:
             other = plan.room_at((x, y))

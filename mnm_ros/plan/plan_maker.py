@@ -38,7 +38,7 @@ def make(request: Request) -> MadePlan:
     Return a plan.
 
     :raises FileError: if the map or the mask cannot be read.
-    :raises InvalidValueError: if nothing is free.
+    :raises InvalidValueError: if nothing is free, or if home or another point is outside the map.
     """
     found = ground.read(request)
     # Before what takes long.

@@ -210,6 +210,7 @@ def test_a_keep_out_on_a_graph_is_named(
     assert main(['map', 'flat.yaml', '--graph', 'flat.geojson', '--keep-out', 'stairs', *stairs,
                  '--keep-out', 'ramp', *'50 50 51 50 51 51'.split()]) == 0
     said = [line for line in capsys.readouterr().out.splitlines() if line.startswith('look at')]
+    assert said[-1] == "look at: keep-out 'ramp' (50.50, 50.50) is outside of the map"
     assert said[0].startswith(f'look at: {place.name} (')
     assert said[0].endswith("the robot and its clearance, because of keep-out 'stairs'")
     assert any(line.endswith("m on both sides, because of keep-out 'stairs'") for line in said)
@@ -296,6 +297,12 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
     (['flat.yaml', '--room', 'a', '0', '0', '--room', 'a', '1', '1'], "--room: 'a' twice"),
     (['flat.yaml', '--keep-out', 'lake', *['1'] * 20_002],
      '--keep-out: 10,001 corners, expected at most 10,000'),
+    *((['flat.yaml', *cells, *option, '50', '50', *more],
+       f'argument {" ".join(option)}: 50, 50 is outside the map, whose known part has x from '
+       '-1.10 to 5.10 and y from -1.60 to 1.60; expected a point there')
+      for cells in ((), ('--cells',)) for option, more in (
+          (('--home',), ()), (('--room', 'kitchen'), ()), (('--door', 'arch'), ('50', '50')))),
+    (['flat.yaml', '--home', '2', '1.5', '--robot-radius', '1'], 'expected one at most 1 m away'),
     (['flat.yaml', '--cells', '--cell', '0.2'], 'cells of 0.2 m, expected a side of at least'),
 ])
 def test_what_is_wrong_is_said(

@@ -27,7 +27,7 @@ def test_home_is_where_it_was_asked_for_if_that_is_free() -> None:
 
 
 @pytest.mark.parametrize(('wish', 'expected'), [
-    ((0.5, 9.0), (0.5, 1.15)),     # far outside of the map
+    ((0.5, 1.6), (0.5, 1.15)),     # outside of the flat
     ((-0.9, 0.0), (-0.65, 0.0)),   # at a wall
     ((1.95, 1.0), (1.775, 1.0))])   # nearly in a wall between two rooms
 def test_the_nearest_place_that_is_free_is_home_otherwise(
@@ -40,6 +40,14 @@ def test_the_nearest_place_that_is_free_is_home_otherwise(
     assert f'({math.dist(found.pose[:2], wish):.2f} m away)' in found.said
     # What was found is free as it is written.
     assert home_on(map_, found.pose, 0.2).pose == found.pose
+
+
+def test_home_is_not_moved_far() -> None:
+    """A slip in a coordinate would give the robot a frame that is wrong by as much."""
+    with pytest.raises(InvalidValueError, match=(
+            r'argument --home: 0.5, 9 is not free; the nearest .* is 0.475, 1.175, 7.83 m away, '
+            'expected one at most 1 m away')):
+        home_on(flat(DOOR), Pose(0.5, 9.0, 0.0), 0.2)
 
 
 def test_where_nothing_is_free_no_home_is() -> None:
