@@ -16,6 +16,7 @@ import re
 from typing import Any
 
 from mnm_ros.core.errors import FileError
+from mnm_ros.file_kinds import refuse_content
 from mnm_ros.files import read_regular
 import yaml
 
@@ -102,6 +103,12 @@ class Entry:
         if len(text) > 60:
             text = f'{text[:40]}... ({len(text):,} characters)'
         return f'{quote}{text}{quote}' if text or quote else 'nothing'
+
+    @property
+    def names(self) -> set[str]:
+        """Return the keys of a mapping as they stand there; none of anything else."""
+        return {key.content for key in self.content[::2] if key.kind is str} if (
+            self.kind is dict) else set()
 
     def pairs(self, what: str) -> Iterator[tuple[Entry, Entry]]:
         """Return the keys of a mapping, which may repeat, each with its value."""
@@ -204,7 +211,9 @@ class Keys(dict[Any, tuple[Entry, Entry]]):
 
 def read(path: Path, what: str = 'scenario') -> Entry:
     """Return the only document of a file, an empty text if it has none; or raise FileError."""
-    return parsed(read_regular(path, what, MOST_BYTES), path, what)
+    data = read_regular(path, what, MOST_BYTES)
+    refuse_content(path, data, what)
+    return parsed(data, path, what)
 
 
 def parsed(data: bytes, path: Path, what: str) -> Entry:

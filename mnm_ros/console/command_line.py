@@ -18,6 +18,7 @@ from mnm_ros.console.options import body_in, Options, StopCondition
 from mnm_ros.core.errors import InvalidValueError, MissingPackageError
 from mnm_ros.core.model.problem import Problem, RADIUS
 from mnm_ros.core.presets import PRESETS
+from mnm_ros.file_kinds import refuse_kind
 from mnm_ros.files import user_path
 from mnm_ros.language import ENGLISH
 from mnm_ros.located_yaml import read
@@ -137,11 +138,14 @@ def _found(path_or_name: str) -> scenarios.Scenario | worlds.World:
         raise InvalidValueError(
             f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
             f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})')
-    keys = read(path).mapping('a world, a plan or a scenario') if (
-        not shipped and path.is_file() and path.suffix not in GEOJSON) else {}
-    if 'plan' in keys:
+    names: set[str] = set()
+    if not shipped and path.is_file() and path.suffix not in GEOJSON:
+        names = read(path, 'scenario, world, plan or route graph').names
+        refuse_kind(path, names, 'scenario', 'world', 'plan', 'route graph',
+                    'graph of Open-RMF')
+    if 'plan' in names:
         return PlanWorld.of(load_plan(path))
-    if name in worlds.shipped() if shipped else 'rows' in keys:
+    if name in worlds.shipped() if shipped else 'rows' in names:
         return worlds.load(path_or_name)
     return scenarios.load(path_or_name)
 

@@ -42,11 +42,9 @@ def graph_in(path: Path, root: Entry) -> PlaceGraph | None:
     :param root: what the file holds.
     :raises FileError: with the file, the offending part of it, and what was expected.
     """
-    keys = {key.content for key in root.content[::2] if key.kind is str} if (
-        root.kind is dict) else set()
-    if 'nodes' in keys:
+    if 'nodes' in root.names:
         return read_tmap2(path, root)
-    if 'levels' in keys:
+    if 'levels' in root.names:
         return (read_building if _has_heights(root) else read_navigation_graph)(path, root)
     return None
 

@@ -19,6 +19,7 @@ from mnm_ros.core.errors import FileError, how_to_install
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.occupancy import blocks, Map, Points
 from mnm_ros.driving.pose import Pose, wrapped
+from mnm_ros.file_kinds import refuse_kind
 from mnm_ros.files import open_regular, user_path, write_whole
 from mnm_ros.located_yaml import Entry, Keys, read
 import numpy as np
@@ -78,7 +79,9 @@ def read_map(path: Path, keep_unknown: bool = False) -> MapFile:
         threshold of the file.
     :raises FileError: as ``load``.
     """
-    keys = read(path, 'map').mapping('a map of nav2')
+    root = read(path, 'map')
+    refuse_kind(path, root.names, 'map of nav2')
+    keys = root.mapping('a map of nav2')
     what = 'the side of a pixel in m, from 0.001 to 100'
     resolution = _number(keys.required('resolution', what), what, 0.001, 100)
     x, y, yaw = _origin(keys)

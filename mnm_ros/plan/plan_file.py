@@ -20,6 +20,7 @@ from mnm_ros.description_entries import MAX_STATES
 from mnm_ros.driving.grid import FARTHEST, Grid
 from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
 from mnm_ros.driving.pose import Pose
+from mnm_ros.file_kinds import refuse_kind
 from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.located_yaml import Entry, Keys, MOST_BYTES, parsed, read
 from mnm_ros.plan.floor_plan import by_number, Plan, Polygon
@@ -46,8 +47,10 @@ _T = TypeVar('_T')
 
 
 def is_plan(path: Path) -> bool:
-    """Return whether a file is a plan, right or wrong, and no map."""
-    return 'plan' in read(path, 'map or plan').mapping('a plan or a map')
+    """Return whether a file is a plan, right or wrong, and no map; FileError if it is neither."""
+    root = read(path, 'map or plan')
+    refuse_kind(path, root.names, 'map of nav2', 'plan')
+    return 'plan' in root.mapping('a plan or a map')
 
 
 def load(path: Path) -> Plan:
@@ -60,6 +63,7 @@ def load(path: Path) -> Plan:
 
 
 def _plan(root: Entry, path: Path) -> Plan:
+    refuse_kind(path, root.names, 'plan')
     keys = root.mapping('a plan', _KEYS)
     what = f'{VERSION}, the version of the format'
     version = keys.required('plan', what)

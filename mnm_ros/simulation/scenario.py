@@ -15,6 +15,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.model.problem import radius_for_all
 from mnm_ros.description_entries import MAX_ACTIONS
+from mnm_ros.file_kinds import refuse_kind
 from mnm_ros.located_yaml import Entry, Keys, read
 from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.graph_file import GEOJSON, graph_in
@@ -156,6 +157,7 @@ def of_graph(world: RouteWorld) -> Scenario:
 
 
 def _scenario(path: Path, root: Entry) -> Scenario:
+    refuse_kind(path, root.names, 'scenario', 'route graph')
     top = root.mapping('a scenario', ('name', 'actions', 'start', 'settings'))
     name = top['name'][1].text('the name of the scenario') if 'name' in top else path.stem
     actions = _actions(top.required('actions', 'a list of names'))

@@ -17,6 +17,7 @@ from typing import ClassVar
 from mnm_ros.core.errors import FileError
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.pose import Pose
+from mnm_ros.file_kinds import refuse_kind
 from mnm_ros.located_yaml import Entry, Keys, read
 from mnm_ros.simulation.config_files import files, find, floor_plan
 
@@ -133,6 +134,7 @@ def load(path_or_name: str) -> World:
     """
     path = find(path_or_name, 'world')
     root = read(path, 'world')
+    refuse_kind(path, root.names, 'world')
     top = root.mapping('a world', ('name', 'cell_size', 'rows', 'settings', 'grid'))
     name = top['name'][1].text('the name of the world') if 'name' in top else path.stem
     what = 'the width of a cell in m, between 0.01 and 100'

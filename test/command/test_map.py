@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
 HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
 RADIUS = strength('1', '4')
+SCENARIO = str(ROOT / 'config' / 'scenarios' / 'corridor.yaml')
 STEPS = re.compile(r'([\d,]+) steps, ways')
 SOON = (*HOME, '--radius', '1')    # what is told of exploring takes a second to be played, not ten
 
@@ -272,7 +273,11 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize(('words', 'complaint'), [
     (['none.yaml'], 'none.yaml: cannot be read'),
-    (['flat.pgm'], ': not YAML: '),
+    (['flat.pgm'], 'flat.pgm: this is a picture, expected a map or plan file; for the picture of '
+                   'a map of nav2, type mnm_ros map flat.yaml'),
+    (['flat.yaml', '--mask', 'flat.pgm'], 'flat.pgm: this is a picture, expected a map file; '),
+    ([SCENARIO], 'this is a scenario, expected a map of nav2 or a plan; mnm_ros explore '),
+    (['flat.yaml', '--mask', SCENARIO], 'this is a scenario, expected a map of nav2; mnm_ros '),
     (['flat.yaml', '--robot-radius', '2'], 'no place of the map has 2.05 m around'),
     (['flat.yaml', '--cells', '--robot-radius', '2', '--cell', '5'], 'no place of the map has'),
     (['flat.yaml', '--cell', '0.5'], 'argument --cell: only allowed with --cells'),

@@ -210,6 +210,28 @@ def test_bad_arguments(
     assert message in capsys.readouterr().err
 
 
+MAP = 'image: a.pgm\nresolution: 0.05\n'
+
+
+@pytest.mark.parametrize(('name', 'data', 'message'), [
+    ('house.yaml', MAP, 'house.yaml: this is a map of nav2, expected a scenario, a world, a plan, '
+     'a route graph or a graph of Open-RMF; mnm_ros map {path} makes a route graph of the map'),
+    ('house.pgm', 'P5 1 1 255 a', 'this is a picture, expected a scenario, world, plan or route '
+     'graph file; for the picture of a map of nav2, type mnm_ros map FILE.yaml'),
+    ('camera.py', 'import rclpy\n', 'this is a Python program, expected a scenario, world, plan '
+     'or route graph file; for a robot side, start python3 {path}, then mnm_ros explore --robot'),
+    ('mine.yaml', '/**/explorer: {ros__parameters: {radius: 4.0}}', 'this is a parameter file, '),
+])
+def test_a_file_of_another_kind_is_named(
+        name: str, data: str, message: str, tmp_path: Path,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / name
+    path.write_text(data)
+    with pytest.raises(SystemExit):
+        parse([str(path)])
+    assert message.format(path=path) in capsys.readouterr().err
+
+
 def test_help_lists_the_scenarios_and_exit_statuses(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ending:
         parse(['--help'])
