@@ -18,7 +18,7 @@ import json
 import math
 from pathlib import Path
 
-from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.errors import InvalidValueError, nearest
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import check_state, Declaration, shown
 from mnm_ros.core.model.problem import RESET
@@ -175,7 +175,7 @@ class RobotDescription:
         names = [*dict.fromkeys(self.names.values())]
         raise InvalidValueError(f'no state is called {text!r}, expected its id' + (
             f' or its name, such as {", ".join(names[:_SHOWN])}' if names else
-            ', as no names of states are known'))
+            ', as no names of states are known') + nearest(text, names))
 
     def after(self, before: RobotDescription) -> RobotDescription:
         """Return it with the names of states that were said before, if it is of the same world."""

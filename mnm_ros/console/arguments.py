@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import partial
 import math
 import os
 import re
 from typing import Any, NoReturn, TypeVar
 
+from mnm_ros.core.errors import nearest
 from mnm_ros.files import user_path
 from mnm_ros.language import check, LANGUAGES
 from mnm_ros.topics import namespace
@@ -68,15 +68,13 @@ class Parser(argparse.ArgumentParser):
         return super().parse_args(*given, **named)
 
     def error(self, message: str) -> NoReturn:
-        """End the program with the message, and what is spelt nearly as what it refuses."""
+        """End the program with the message, a word like the refused one, and where help is."""
         unknown = re.search(r"invalid choice: '(.+?)'|unrecognized arguments: (--[\w-]+)", message)
         if unknown:
             choices = (str(choice) for action in self._actions for choice in action.choices or ())
-            near = get_close_matches(
-                unknown[1] or unknown[2],
-                choices if unknown[1] else list(self._option_string_actions), 1)
-            message += f'; did you mean {near[0]}?' if near else ''
-        super().error(message)
+            message += nearest(unknown[1] or unknown[2],
+                               choices if unknown[1] else self._option_string_actions)
+        self.exit(2, f'{self.prog}: error: {message}\n{self.prog} --help: all arguments\n')
 
 
 def parser(program: str, description: str) -> Parser:

@@ -15,7 +15,7 @@ from typing import Any
 from mnm_ros import topics
 from mnm_ros.console.arguments import add_language, explained, parser, seconds, split, whole
 from mnm_ros.console.options import body_in, Options, StopCondition
-from mnm_ros.core.errors import InvalidValueError, MissingPackageError
+from mnm_ros.core.errors import InvalidValueError, MissingPackageError, nearest
 from mnm_ros.core.model.problem import Problem, RADIUS
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.file_kinds import refuse_kind
@@ -134,18 +134,20 @@ def _found(path_or_name: str) -> scenarios.Scenario | worlds.World:
     shipped = path.name == path_or_name and not (path.suffix and path.is_file())
     name = path_or_name.removesuffix('.yaml')
     _check_there(path, path_or_name)
-    if shipped and name not in (*scenarios.shipped(), *worlds.shipped()):
+    names = *scenarios.shipped(), *worlds.shipped()
+    if shipped and name not in names:
         raise InvalidValueError(
             f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
-            f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})')
-    names: set[str] = set()
+            f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})'
+            + nearest(name, names))
+    keys: set[str] = set()
     if not shipped and path.is_file() and path.suffix not in GEOJSON:
-        names = read(path, 'scenario, world, plan or route graph').names
-        refuse_kind(path, names, 'scenario', 'world', 'plan', 'route graph',
+        keys = read(path, 'scenario, world, plan or route graph').names
+        refuse_kind(path, keys, 'scenario', 'world', 'plan', 'route graph',
                     'graph of Open-RMF')
-    if 'plan' in names:
+    if 'plan' in keys:
         return PlanWorld.of(load_plan(path))
-    if name in worlds.shipped() if shipped else 'rows' in names:
+    if name in worlds.shipped() if shipped else 'rows' in keys:
         return worlds.load(path_or_name)
     return scenarios.load(path_or_name)
 
@@ -154,9 +156,13 @@ def _check_there(path: Path, given: str) -> None:
     """Raise InvalidValueError if a file is missing that can have no other place."""
     by_name = next((what for ending, what in {**ENDINGS, '.plan.yaml': 'a plan'}.items()
                     if path.name.endswith(ending)), '')
-    if (by_name or path.name != given) and not os.path.exists(path):
+    names = *scenarios.shipped(), *worlds.shipped()
+    is_path = by_name or path.name != given or (
+        path.suffix and given.removesuffix('.yaml') not in names)
+    if is_path and not os.path.exists(path):
         raise InvalidValueError(f'{given}: there is no such file, expected ' + (
-            by_name or 'a scenario, a world, a plan or a route graph'))
+            by_name or 'a scenario, a world, a plan or a route graph')
+            + nearest(given.removesuffix('.yaml'), names))
 
 
 def _nodes(scenario: scenarios.Scenario | None, world: worlds.World | None) -> tuple[str, ...]:
@@ -272,9 +278,14 @@ def _parameter(text: str, started: Sequence[str]) -> tuple[str, str]:
     simulated = {'cmp_sim', 'diff_drive_sim'} & {*started}
     if name in OWN_OPTIONS and not (name == 'actions' and not simulated):
         raise InvalidValueError(f'argument -p: {name} is set by an argument of its own')
+    if node and node not in started:
+        raise InvalidValueError(f'argument -p: no node {node} is started, expected '
+                                f'{" or ".join(started)}{nearest(node, started)}')
     if not nodes:
-        raise InvalidValueError(
-            f'argument -p: {where} is no parameter of {node or " or ".join(started)}')
+        known = [spec.name for candidate in started if node in ('', candidate)
+                 for spec in parameters.NODES[candidate]]
+        raise InvalidValueError(f'argument -p: {where} is no parameter of '
+                                f'{node or " or ".join(started)}{nearest(name, known)}')
     if len(nodes) > 1:
         raise InvalidValueError(
             f'argument -p: {name} is a parameter of several nodes, expected '

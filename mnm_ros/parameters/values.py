@@ -11,12 +11,11 @@ and a parameter that no node has is reported.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 import re
 import sys
 from typing import Any
 
-from mnm_ros.core.errors import ParameterError
+from mnm_ros.core.errors import nearest, ParameterError
 from mnm_ros.core.presets import OPTIONS, VARIED
 from mnm_ros.located_yaml import WithExponents
 from mnm_ros.parameters.parameter_spec import Kind, ParameterSpec
@@ -189,12 +188,6 @@ def warn_of_unknown(node: Node, known: Iterable[str]) -> None:
                                  + ' or '.join(VARIED))
         node.get_logger().warning(
             f"parameter '{name}' is ignored: no node has one of that name{nearest(name, known)}")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a question for the known name that is most like another one; empty if none is."""
-    found = get_close_matches(name, list(known), n=1)
-    return f"; is '{found[0]}' meant?" if found else ''
 
 
 def _override(node: Node, name: str, value: str, new: bool) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from pathlib import Path
 
-from mnm_ros.core.errors import FileError
+from mnm_ros.core.errors import FileError, nearest
 from mnm_ros.files import config_folders, user_path
 from mnm_ros.located_yaml import Keys
 
@@ -29,8 +29,9 @@ def find(path_or_name: str, kind: str) -> Path:
         name = path.stem if path.suffix == '.yaml' else path_or_name
         if name not in found:
             raise FileError(
-                f"no {kind} is called '{path_or_name}', expected a path or one of "
-                + ', '.join(found))
+                (f'{path}: there is no such file' if path.suffix else
+                 f"no {kind} is called '{path_or_name}'")
+                + f', expected a path or one of {", ".join(found)}{nearest(name, found)}')
         path = found[name]
     return path
 

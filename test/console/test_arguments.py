@@ -189,12 +189,21 @@ def test_a_fleet_has_simulators_of_its_own() -> None:
     (['--timeout', '0'], 'above 0'),
     (['-p', 'latency=1'], 'expected name:=value'),
     (['-p', 'radius:=5.0'], 'argument of its own'),
-    (['-p', 'lattency:=1.0'], 'lattency is no parameter of explorer or cmp_sim'),
+    (['-p', 'lattency:=1.0'],
+     'lattency is no parameter of explorer or cmp_sim; did you mean latency?'),
+    (['-p', 'cmp_sin:latency:=1.0'], 'argument -p: no node cmp_sin is started, expected explorer '
+                                     'or cmp_sim; did you mean cmp_sim?'),
     (['two_room_flat', '-p', 'max_speed:=0.2'], 'grid_driver:max_speed or diff_drive_sim'),
     (['-p', 'record:=a.json'], 'explorer:record'),
     (['nonexistent'], "no scenario and no world is called 'nonexistent', expected a path, a "
                       'scenario (broken_wheel, '),
-    (['nonexistent.yaml'], 'or a world (furnished_flat, one_room, two_room_flat)'),
+    (['none'], 'or a world (furnished_flat, one_room, two_room_flat)'),
+    (['two_roms'], 'two_room_flat); did you mean two_rooms?'),
+    (['Corridor'], 'two_room_flat); did you mean corridor?'),
+    (['none.yaml'], 'none.yaml: there is no such file, expected a scenario, a world, a plan or a '
+                    'route graph\n'),
+    (['two_roms.yaml'], 'or a route graph; did you mean two_rooms?'),
+    (['my.rooms'], 'my.rooms: there is no such file, expected a scenario, a world, '),
     (['none.tmap2.yaml'], 'there is no such file, expected a route graph of LCAS'),
     (['none.geojson'], 'there is no such file, expected a route graph as GeoJSON'),
     (['none.plan.yaml'], 'there is no such file, expected a plan'),
@@ -207,7 +216,9 @@ def test_bad_arguments(
     with pytest.raises(SystemExit) as ending:
         parse(arguments)
     assert ending.value.code == 2
-    assert message in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert message in told and 'usage:' not in told
+    assert told.endswith('explore --help: all arguments\n')
 
 
 MAP = 'image: a.pgm\nresolution: 0.05\n'

@@ -67,5 +67,5 @@ def test_arguments_that_no_launch_file_has(launch: Start) -> None:
     warned = [line for line in launched.output.splitlines() if 'launch argument' in line]
     assert [line.partition(']: ')[2] for line in warned] == [
         "launch argument 'radius' is ignored: it is a parameter, expected in params_file",
-        "launch argument 'use_respwan' is ignored: there is none of that name; is "
-        "'use_respawn' meant?"]
+        "launch argument 'use_respwan' is ignored: there is none of that name; did you "
+        'mean use_respawn?']

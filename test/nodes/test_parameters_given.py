@@ -64,8 +64,8 @@ def test_a_parameter_that_no_node_has_is_told_of(run: Run, peer: Peer, tmp_path:
     peer.wait_for(lambda: 'xyz' in process.output, 'the last warning')
     lines = [line for line in process.output.splitlines() if 'is ignored' in line]
     assert [line.split(']: ')[-1] for line in lines] == [
-        "parameter 'raduis' is ignored: no node has one of that name; is 'radius' meant?",
-        "parameter 'sede' is ignored: no node has one of that name; is 'seed' meant?",
+        "parameter 'raduis' is ignored: no node has one of that name; did you mean radius?",
+        "parameter 'sede' is ignored: no node has one of that name; did you mean seed?",
         "parameter 'xyz' is ignored: no node has one of that name"]
     assert all('[WARN]' in line for line in lines)
 
