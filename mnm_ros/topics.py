@@ -62,9 +62,9 @@ def robots(text: str) -> tuple[str, ...]:
     if len(names) == 1 and re.fullmatch('[1-9][0-9]{0,3}', names[0]):
         names = [f'r{number + 1}' for number in range(int(names[0]))]
     if not names or not are_robots(names):
-        raise InvalidValueError(
-            f'robots is {text!r}, expected how many, such as 3 for r1, r2 and r3, or '
-            f'{ROBOT_NAMES}')
+        are_names = not re.fullmatch(r'[-+]?[0-9.]+', text.strip())
+        raise InvalidValueError(f'robots is {text!r}, expected 1 to {MOST_ROBOTS}'
+                                + f' for r1, r2 and so on, or {ROBOT_NAMES}' * are_names)
     return tuple(names)
 
 

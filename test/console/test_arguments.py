@@ -166,9 +166,9 @@ def test_a_fleet_has_simulators_of_its_own() -> None:
 
 
 @pytest.mark.parametrize('arguments, message', [
-    (['--robots', 'r1 r1'], "argument --robots: robots is 'r1 r1', expected how many, such as 3"),
-    (['--robots', '101'], "argument --robots: robots is '101', expected how many, such as 3"),
-    (['--robots', 'r_ s'], "argument --robots: robots is 'r_ s', expected how many, such as 3"),
+    (['--robots', 'r1 r1'], "argument --robots: robots is 'r1 r1', expected 1 to 100 for r1, r2"),
+    (['--robots', '101'], "argument --robots: robots is '101', expected 1 to 100\n"),
+    (['--robots', 'r_ s'], "argument --robots: robots is 'r_ s', expected 1 to 100 for r1, r2"),
     (['--robots', '2', '--changes', '1'], 'not allowed with --robots but in a world'),
     (['--robot', '-p', 'robots:=[r1]'], 'argument of its own'),
     (['nowhere'], 'two_rooms'),

@@ -102,9 +102,9 @@ def test_a_fleet_may_be_named_in_the_parameters_instead(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(('given', 'said'), [
-    ({'robots': 'r1 r1'}, "robots is 'r1 r1', expected how many, such as 3"),
-    ({'robots': '0'}, "robots is '0', expected how many"),
-    ({'robots': '/r1'}, "robots is '/r1', expected how many"),
+    ({'robots': 'r1 r1'}, "robots is 'r1 r1', expected 1 to 100 for r1, r2"),
+    ({'robots': '0'}, "robots is '0', expected 1 to 100"),
+    ({'robots': '/r1'}, "robots is '/r1', expected 1 to 100 for"),
     ({'robots': '2', 'navigator': 'true'}, 'navigator is true with the robots r1 r2, expected')])
 def test_fleets_that_cannot_be(given: dict[str, str], said: str) -> None:
     with pytest.raises(RuntimeError) as error:
