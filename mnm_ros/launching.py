@@ -20,9 +20,10 @@ from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from mnm_ros import topics
-from mnm_ros.core.errors import LaunchError, nearest
+from mnm_ros.core.errors import LaunchError
 from mnm_ros.parameters import NODES
 from mnm_ros.parameters.params_file import ParameterFile
+from mnm_ros.spelling import nearest
 from mnm_ros.view.shapes import STATES_FRAME
 
 REFUSED = 1

@@ -18,7 +18,7 @@ import json
 import math
 from pathlib import Path
 
-from mnm_ros.core.errors import InvalidValueError, nearest
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import check_state, Declaration, shown
 from mnm_ros.core.model.problem import RESET
@@ -49,6 +49,7 @@ from mnm_ros.description_entries import (
     walls_of,
 )
 from mnm_ros.files import read_regular
+from mnm_ros.spelling import nearest
 
 _SHOWN = 10                  # names, where one was asked for that is not there
 KEPT = '.robot_side.json'    # after the name of an explorer, beside its checkpoints

@@ -10,6 +10,7 @@ The topics, services and figures of diagnostics of the nodes, each declared once
 from __future__ import annotations
 
 from collections.abc import Sequence
+import os
 import re
 from typing import NamedTuple
 
@@ -20,6 +21,11 @@ DRIVERS = 'grid_driver route_driver'
 ROBOT_SIDES = f'cmp_sim {DRIVERS} gym_side'
 _ALL = (f'{_EXPLORERS} {ROBOT_SIDES} diff_drive_sim route_watch navigator preflight '
         'dashboard')
+
+
+def ros_domain() -> str:
+    """Return the number of the ROS domain in which the nodes of this process are."""
+    return os.environ.get('ROS_DOMAIN_ID') or '0'
 
 
 def namespace(text: str) -> str:

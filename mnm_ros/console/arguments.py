@@ -12,10 +12,10 @@ import os
 import re
 from typing import Any, NoReturn, TypeVar
 
-from mnm_ros.core.errors import nearest
 from mnm_ros.files import user_path
 from mnm_ros.language import check, LANGUAGES
-from mnm_ros.topics import namespace
+from mnm_ros.spelling import nearest
+from mnm_ros.topics import namespace, ros_domain
 
 _T = TypeVar('_T')
 
@@ -118,6 +118,12 @@ def add_source(made: argparse.ArgumentParser) -> None:
         '--base', default='', metavar='MODULE:FACTORY',
         help='base algorithm of another package; allow its import if the file names it')
     add_timeout(made)
+
+
+def in_domain() -> str:
+    """Return for people in which ROS domain a node was missed, and how to set another one."""
+    return (f'in ROS domain {ros_domain()}; scripts/explore prints its ROS_DOMAIN_ID, set the '
+            'same here')
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:

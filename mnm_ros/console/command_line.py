@@ -15,7 +15,7 @@ from typing import Any
 from mnm_ros import topics
 from mnm_ros.console.arguments import add_language, explained, parser, seconds, split, whole
 from mnm_ros.console.options import body_in, Options, StopCondition
-from mnm_ros.core.errors import InvalidValueError, MissingPackageError, nearest
+from mnm_ros.core.errors import InvalidValueError, MissingPackageError
 from mnm_ros.core.model.problem import Problem, RADIUS
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.file_kinds import refuse_kind
@@ -29,6 +29,7 @@ from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import scenario_of
 from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.plan_world import PlanWorld
+from mnm_ros.spelling import nearest
 
 EPILOG = """\
 Without --once and --changes, the command runs until Ctrl-C. With --robots, each simulated robot

@@ -24,9 +24,6 @@ Their texts say what was found, what was expected, and where.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-
 
 def how_to_install(extra: str, *others: str) -> str:
     """
@@ -37,14 +34,6 @@ def how_to_install(extra: str, *others: str) -> str:
     :param others: ways to get the same.
     """
     return ', or '.join((f"in the clone of mnm_ros, pip install -e '.[{extra}]'", *others))
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a question for the known name that is spelt most like another one, or nothing."""
-    names = [*known]
-    found = [each for each in names if each.casefold() == name.casefold()] or get_close_matches(
-        name, names, 1)
-    return f'; did you mean {found[0]}?' if found else ''
 
 
 class MnmError(Exception):

@@ -15,12 +15,13 @@ import re
 import sys
 from typing import Any
 
-from mnm_ros.core.errors import nearest, ParameterError
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.presets import OPTIONS, VARIED
 from mnm_ros.located_yaml import WithExponents
 from mnm_ros.parameters.parameter_spec import Kind, ParameterSpec
 from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.parameters.tables import NODES
+from mnm_ros.spelling import nearest
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from pathlib import Path
 
-from mnm_ros.core.errors import FileError, nearest
+from mnm_ros.core.errors import FileError
 from mnm_ros.files import config_folders, user_path
 from mnm_ros.located_yaml import Keys
+from mnm_ros.spelling import nearest
 
 MOST_CELLS = 250_000
 MOST_CELLS_IN_ALL = 500_000
