@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import os
 
 from mnm_ros.files import flush_folder, user_path, write_whole
+from mnm_ros.topics import ros_domain
 
 
 class StopRecord:
@@ -26,8 +26,7 @@ class StopRecord:
                  kind: str = 'stopped') -> None:
         self._complain, self._kind = complain, kind
         name = node.strip('/').replace('/', '.')
-        domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-        self._path = user_path(folder) / f'{name}.{domain}.{kind}' if folder else None
+        self._path = user_path(folder) / f'{name}.{ros_domain()}.{kind}' if folder else None
 
     @property
     def kept(self) -> bool:

@@ -216,7 +216,8 @@ def _go(client: ServiceClient, state: int, command: str) -> tuple[str, int]:
     navigator = NavigatorClient(client.node)
     topic = client.node.resolve_topic_name('goal/status')
     client.find(lambda: navigator.there,
-                f'no node publishes {topic} (expected from the node navigator)')
+                f'no node publishes {topic} (expected from the node navigator; start it: mnm_ros '
+                'run navigator)')
     client.settle()
     until = time.monotonic() + _FIRST_POLICIES
     goal = navigator.go(state)

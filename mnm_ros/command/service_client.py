@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import getpass
-import os
 import time
 from typing import Any, TYPE_CHECKING, TypeVar
 
+from mnm_ros.console.arguments import in_domain
 from mnm_ros.core.errors import NoAnswerError
 from mnm_ros.nodes.common.request_topic import RequestTopic
 import rclpy
@@ -76,8 +76,7 @@ class ServiceClient:
     def find(self, condition: Callable[[], object], missing: str) -> None:
         """Wait for a node; NoAnswerError says which is missing if that is in vain."""
         if not self.wait(condition):
-            domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-            raise NoAnswerError(f'{missing} after {self._timeout:g} s, in ROS domain {domain}')
+            raise NoAnswerError(f'{missing} after {self._timeout:g} s, {in_domain()}')
 
     def settle(self) -> None:
         """Spin until the node that was found has surely found this one, too."""

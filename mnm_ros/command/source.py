@@ -7,10 +7,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-import os
 import time
 from typing import TYPE_CHECKING
 
+from mnm_ros.console.arguments import in_domain
 from mnm_ros.core.errors import CheckpointError, NoAnswerError
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.policy import Policy
@@ -77,8 +77,7 @@ def first(listener: Listener, timeout: float, enough: Callable[[Telemetry], obje
         if time.monotonic() > end:
             raise NoAnswerError(
                 f'no node publishes {listener.topic} (expected from the node explorer) after '
-                f'{timeout:g} s, in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}'
-                )
+                f'{timeout:g} s, {in_domain()}')
     return heard
 
 

@@ -24,6 +24,7 @@ from mnm_ros.language import phrase
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.subscriptions import Listener
+from mnm_ros.topics import ros_domain
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.live_view import choose, Frame
 from mnm_ros.view.terminal.state_grid import pictures
@@ -86,8 +87,8 @@ class LiveRun:
                 None if self._options.scenario is None else self._options.settings))
             if not is_reserved() and self._is_there(listener):
                 self._print(
-                    f'{listener.explorer} explores already in ROS domain {_domain()}, and would '
-                    'be taken for the one that starts here: end it, or choose another '
+                    f'{listener.explorer} explores already in ROS domain {ros_domain()}, and '
+                    'would be taken for the one that starts here: end it, or choose another '
                     'ROS_DOMAIN_ID or --namespace. `mnm_ros watch` shows it.')
                 return 1
             if self._options.scenario is not None:
@@ -97,7 +98,8 @@ class LiveRun:
             self._display = choose(self._out, Frame(
                 self._options.title, self._options.settings,
                 self._options.address + phrase(
-                    f'terminal.ends_{ended}', language, domain=_domain()), language), os.environ)
+                    f'terminal.ends_{ended}', language, domain=ros_domain()),
+                language), os.environ)
             stack.callback(self._display.close)
             stack.callback(self._stop)
             self._start(logs)
@@ -235,10 +237,6 @@ class LiveRun:
                 or counts and latest.exploration_steps is None):
             latest = self._listener.listen(0.1)
         return latest
-
-
-def _domain() -> str:
-    return os.environ.get('ROS_DOMAIN_ID') or '0'
 
 
 def _precedes_hypothesis(heard: Telemetry) -> bool:

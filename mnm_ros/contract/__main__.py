@@ -25,6 +25,7 @@ except ImportError:
              "or pip install 'pytest>=6.2'")
 
 from mnm_ros.contract.robot import Robot
+from mnm_ros.topics import ros_domain
 
 CLAUSES = Path(__file__).with_name('clauses.py')
 
@@ -86,7 +87,7 @@ def main(arguments: Sequence[str] | None = None,
     try:
         missing = robot.find()
         if missing:
-            print(f'{missing} in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}: start the '
+            print(f'{missing} in ROS domain {ros_domain()}: start the '
                   'robot side first', file=sys.stderr)
             return 1
         return _run(robot, rest)

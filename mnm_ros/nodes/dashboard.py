@@ -10,7 +10,6 @@ Only this node needs NiceGUI, which the extra ``dashboard`` installs.
 
 from __future__ import annotations
 
-import os
 import sys
 from threading import Thread
 import time
@@ -25,6 +24,7 @@ from mnm_ros.page.commands import Commands
 from mnm_ros.page.page_subscriptions import PageSubscriptions, SharedLayers
 from mnm_ros.page.played_log import PlayedLog
 from mnm_ros.parameters import NODES, Parameters
+from mnm_ros.topics import ros_domain
 from mnm_ros.trial.scenes import Scenes
 from rclpy.node import Node
 
@@ -73,7 +73,7 @@ class Dashboard(Node):
         explorer = PageSubscriptions(self)
         commands = None if read_only else Commands(self, lambda: explorer.heard)
         shared = SharedLayers(explorer, commands, {
-            'namespace': self.get_namespace(), 'domain': os.environ.get('ROS_DOMAIN_ID') or '0'})
+            'namespace': self.get_namespace(), 'domain': ros_domain()})
 
         def look() -> None:
             now = time.monotonic()

@@ -24,6 +24,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.robot_description import difference, RobotDescription
+from mnm_ros.topics import ros_domain
 from mnm_ros.trial.probe import Probe, ProbeResult, ProbeRun
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
@@ -122,7 +123,8 @@ class PreflightNode(Node):
         elif self._found_at is None and not self._missing():
             self._found_at = now
         elif self._found_at is None and now > self._started_at + _FIND:
-            self._end(ProbeResult('robot side', False, f'{self._missing()} after {_FIND:g} s'))
+            self._end(ProbeResult(
+                'robot side', False, f'{self._missing()}; waited for {_FIND:g} s'))
 
     @property
     def _run(self) -> ProbeRun:
@@ -171,10 +173,11 @@ class PreflightNode(Node):
         self._run.start(now)
 
     def _missing(self) -> str:
+        where = f'in ROS domain {ros_domain()}; start the robot side there first'
         if not self._publisher.get_subscription_count():
-            return f'no node subscribes {self._publisher.topic_name} reliably'
+            return f'no node subscribes {self._publisher.topic_name} reliably {where}'
         if not self.count_publishers(self._states.topic_name):
-            return f'no node publishes {self._states.topic_name}'
+            return f'no node publishes {self._states.topic_name} {where}'
         return self._wrong or ('' if self._probe_run is not None else self._nameless)
 
     def _on_state(self, message: Int64MultiArray) -> None:

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 
 from mnm_ros.core.progress.said import EarlierExplorer, ListeningForExplorers, Reason
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration
+from mnm_ros.topics import ros_domain
 import pytest
 from std_msgs.msg import Int64
 
-OTHER = EarlierExplorer()
+OTHER = EarlierExplorer('/explorer_2', ros_domain())
 LISTENING = ListeningForExplorers()
 
 
@@ -33,7 +34,11 @@ class Graph:
         return 1
 
     def get_publishers_info_by_topic(self, topic: str) -> list[SimpleNamespace]:
-        return [SimpleNamespace(endpoint_gid=[claim]) for claim in self.claims]
+        return [SimpleNamespace(endpoint_gid=[claim], node_namespace='/',
+                                node_name=f'explorer_{claim}') for claim in self.claims]
+
+    def get_fully_qualified_name(self) -> str:
+        return '/explorer_1'
 
     def get_logger(self) -> SimpleNamespace:
         return SimpleNamespace(

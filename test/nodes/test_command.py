@@ -248,7 +248,8 @@ def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(
 
 @pytest.mark.parametrize('words, missing', [
     (['pause'], 'no node offers /robot_9/explore (expected from the node explorer)'),
-    (['goal', '3'], 'no node publishes /robot_9/goal/status (expected from the node navigator)'),
+    (['goal', '3'], 'no node publishes /robot_9/goal/status (expected from the node navigator; '
+                     'start it: mnm_ros run navigator) after'),
     (['watch'], 'no node publishes /robot_9/phase (expected from the node explorer)'),
     *(pytest.param([word], missing, marks=thorough(
         'nodes/test_command.py::test_what_no_node_offers_is_named')) for word, missing in (
@@ -261,7 +262,9 @@ def test_what_no_node_offers_is_named(
     done = command(*words, '--namespace', '/robot_9', '--timeout', '0.3')
     assert done.returncode == 1 and done.stdout == ''
     assert done.stderr.startswith(f'mnm_ros {words[0]}: {missing}')
-    assert done.stderr.endswith(f' after 0.3 s, in ROS domain {os.environ["ROS_DOMAIN_ID"]}\n')
+    assert done.stderr.endswith(
+        f' after 0.3 s, in ROS domain {os.environ["ROS_DOMAIN_ID"]}; scripts/explore prints its '
+        'ROS_DOMAIN_ID, set the same here\n')
 
 
 @pytest.mark.parametrize('name, words, complaint', [

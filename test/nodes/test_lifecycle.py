@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import os
 from pathlib import Path
 
 from lifecycle_msgs.msg import Transition
@@ -76,8 +77,9 @@ def test_configure_fails_on_a_bad_parameter_and_not_on_missing_actions(
     status = peer.listen(String, 'status')
     assert change(peer, Transition.TRANSITION_CONFIGURE)
     peer.wait_for(
-        lambda: status and 'no node names the actions of the robot on /robot_side' in (
-            status[-1].data), 'the reason')
+        lambda: status and (
+            f'no robot side runs in ROS domain {os.environ["ROS_DOMAIN_ID"]}: no node names the '
+            'actions of the robot on /robot_side') in status[-1].data, 'the reason')
     assert change(peer, Transition.TRANSITION_CLEANUP)
     assert peer.set_parameter('explorer', 'actions', ['east', 'west']).successful
     assert peer.set_parameter('explorer', 'reset_mode', 'service').successful

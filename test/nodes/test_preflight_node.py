@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import os
 from pathlib import Path
 import re
 
@@ -64,6 +65,8 @@ def test_an_absent_robot_and_one_that_does_not_name_its_actions(
     assert 'does not name its actions on robot_side' in text and preflight.wait() == 1
     assert absent.wait() == 1
     assert absent.output.startswith('FAILED  robot side   no node subscribes /nowhere/action')
+    assert (f'in ROS domain {os.environ["ROS_DOMAIN_ID"]}; start the robot side there first'
+            in ' '.join(absent.output.split()))
     publisher = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     publisher.publish(String(
         data='{"actions": ["left", "right"], "successors": {"0": [[1], []]}}'))

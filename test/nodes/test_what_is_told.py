@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+import os
 from pathlib import Path
 import re
 
@@ -86,6 +87,7 @@ def test_one_that_stands_by_finds_the_robot(
     phases = peer.listen(String, '/elsewhere/phase')
     status = peer.listen(String, '/elsewhere/status')
     expected = 'waiting for the robot: another explorer, which started earlier, commands the robot'
+    expected += f' in ROS domain {os.environ["ROS_DOMAIN_ID"]}: /explorer'
     peer.wait_for(lambda: status[-1].data == expected, 'the reason')
     peer.spin(0.7)
     assert status[-1].data == expected and said(second)[-1] == expected

@@ -29,6 +29,7 @@ from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.places.graph_change import GraphChange
 from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
+from mnm_ros.topics import ros_domain
 from mnm_ros.view.sentences import sentence
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
@@ -232,7 +233,7 @@ class AwaitedDescription:
         now = time.monotonic()
         if not any(map(self.node.count_publishers, self._state_topics)):
             self._there_since = None
-            return NotDescribedOn(self._topics)
+            return NotDescribedOn(self._topics, ros_domain())
         if self._there_since is None:
             self._there_since = now
         if now < self._there_since + _LATE:

@@ -34,17 +34,20 @@ class NotDescribed(Said):
 
 
 class NotDescribedOn(Said):
-    """No node describes a robot on these topics."""
+    """No node describes a robot on these topics, in a ROS domain."""
 
     topics: str
+    domain: str
 
 
 class NoActionsYet(Said):
     """A robot side is there, and has not named its actions yet."""
 
 
-class NoActions(NotDescribedOn):
-    """A robot side is there, and does not name its actions."""
+class NoActions(Said):
+    """A robot side is there, and does not name its actions on these topics."""
+
+    topics: str
 
 
 class NoMovesYet(Said):
@@ -67,7 +70,10 @@ class ListeningForExplorers(Said):
 
 
 class EarlierExplorer(Said):
-    """Another explorer, which started earlier, commands the robot."""
+    """Another explorer, which started earlier, commands the robot; ``nodes`` are the others."""
+
+    nodes: str
+    domain: str
 
 
 class CommandedBy(Said):

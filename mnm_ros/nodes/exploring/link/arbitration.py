@@ -15,8 +15,9 @@ from mnm_ros.core.progress.said import (
     Reason,
     Said,
 )
-from mnm_ros.nodes.common.graph_watch import Endpoints
+from mnm_ros.nodes.common.graph_watch import Endpoints, known_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.topics import ros_domain
 from std_msgs.msg import Int64
 
 _LISTEN = 0.5     # s, after the robot has been found, until other explorers have been, too
@@ -27,7 +28,6 @@ _SILENCE = 10.0   # s without a repeated claim, after which it no longer counts
 _HELD_UP = 1.0    # s without a check, after which claims may be waiting to be heard
 
 LISTENING = ListeningForExplorers()
-_OTHER = EarlierExplorer()
 
 
 class Arbitration:
@@ -63,7 +63,7 @@ class Arbitration:
     @property
     def stands_by(self) -> bool:
         """Whether another explorer commands the robot."""
-        return self._earlier or self._wait == _OTHER and not self.commands
+        return self._earlier or isinstance(self._wait, EarlierExplorer) and not self.commands
 
     def publish(self) -> None:
         """Inform the others; to be called once a second."""
@@ -98,14 +98,22 @@ class Arbitration:
             self._wait_until = now + _LISTEN
         if left and self._earlier:
             self._earlier = False    # if another one with precedence is left, it repeats its claim
-            self._wait, self._wait_until = _OTHER, now + (_REPEAT if len(claims) > 1 else 0.0)
+            self._wait = self._other(now)
+            self._wait_until = now + (_REPEAT if len(claims) > 1 else 0.0)
         self.commands = not self._earlier and now >= self._wait_until
         if not self.commands:
-            return _OTHER if self._earlier else self._wait
+            return self._other(now) if self._earlier else self._wait
         if now >= self._foreign_until:
             self._commander = ''
             return ''
         return CommandedBy(self._commander) if self._commander else OtherCommands(self._action)
+
+    def _other(self, now: float) -> EarlierExplorer:
+        """Return that another explorer has precedence, with the names of all others."""
+        names = sorted(map(known_name, self._claimants.known(now)))
+        if (own := self._node.get_fully_qualified_name()) in names:
+            names.remove(own)    # once: another explorer may have the same name
+        return EarlierExplorer(', '.join(names), ros_domain())
 
     def _forget_what_is_not_repeated(self, now: float) -> None:
         """Let no claim stand for ever: an explorer repeats its own as long as it is well."""
@@ -114,7 +122,7 @@ class Arbitration:
         self._heard, self._looked_at = False, now
         if self._earlier and now > self._heard_at + _SILENCE:
             self._earlier = False
-            self._wait, self._wait_until = _OTHER, now
+            self._wait, self._wait_until = self._other(now), now
             self._node.get_logger().warning(
                 f'an earlier claim on {self._topic} has not been repeated for {_SILENCE:g} s, '
                 'expected once a second: it no longer counts')
