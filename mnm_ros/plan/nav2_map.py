@@ -87,6 +87,7 @@ def read_map(path: Path, keep_unknown: bool = False) -> MapFile:
     x, y, yaw = _origin(keys)
     occupancy_of = _mode(keys)
     remarks = []
+    _check_pillow()
     what = 'the path of a picture'
     image = keys.required('image', what)
     try:
@@ -110,6 +111,14 @@ def read_map(path: Path, keep_unknown: bool = False) -> MapFile:
     # A picture begins with its upper row.
     return MapFile(Map(resolution, rows.shape[1], rows.shape[0], Pose(x, y, wrapped(yaw)),
                        rows[::-1].ravel()), tuple(remarks))
+
+
+def _check_pillow() -> None:
+    """Raise FileError if the package is missing, which is no fault of any file."""
+    try:
+        import PIL.Image  # noqa: F401
+    except ImportError:
+        raise FileError(INSTALL) from None
 
 
 def _is_there(path: Path) -> bool:
@@ -188,10 +197,7 @@ def _negate(keys: Keys) -> bool:
 
 def _picture(path: Path, occupancy_of: _Occupancy) -> NDArray[np.int8]:
     """Return the occupancy of each pixel of a picture, the upper row first; or FileError."""
-    try:
-        from PIL import Image as pictures
-    except ImportError:
-        raise FileError(INSTALL) from None
+    from PIL import Image as pictures
     with open_regular(path, 'picture', MOST_BYTES) as file:
         try:
             with pictures.open(file, formats=FORMATS) as image:
