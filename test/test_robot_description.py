@@ -130,6 +130,7 @@ def test_a_state_is_found_by_its_id_or_its_name() -> None:
     for text, why in (
             ('cellar',
              "no state is called 'cellar', expected its id or its name, such as kitchen, door"),
+            ('Kitchen', r'.*, such as kitchen, door; did you mean kitchen\?'),
             ('door', "'door' is the name of the states 5, 6, expected the id of one of them")):
         with pytest.raises(ValueError, match=f'^{why}$'):
             described.state(text)

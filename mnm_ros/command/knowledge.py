@@ -43,14 +43,19 @@ def policies(arguments: Sequence[str], program: str) -> int:
     made = parser(program, 'Print the policy to each known state with its expected steps, '
                   'estimated from the counts; or the way to one state.')
     add_source(made)
-    made.add_argument('--to', metavar='STATE', help='the id or the name of a known state')
+    made.add_argument('state', metavar='STATE', nargs='?',
+                      help='the id or the name of a known state (default: all known states)')
+    made.add_argument('--to', metavar='STATE', help='the same as STATE')
     made.add_argument('--json', action='store_true', help='print a JSON object instead')
     given = made.parse_args(words)
+    if given.state is not None and given.to is not None:
+        made.error(f'argument --to: {given.to}, expected none beside STATE, {given.state}')
+    target = given.to if given.state is None else given.state
 
     from mnm_ros.command.source import find
     try:
-        learnt = find(given, ros_arguments, target=given.to)
-        chosen = _chosen(learnt, given.to)
+        learnt = find(given, ros_arguments, target=target)
+        chosen = _chosen(learnt, target)
     except (CheckpointError, NoAnswerError, ValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
@@ -119,7 +124,8 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
     if known.known and not known.revising:
         yield NO_ONE_NUMBER
     if known.known and not known.policies:
-        yield 'There are too many policies to tell all of them: --to STATE asks for one.'
+        yield ('There are too many policies to tell all of them: mnm_ros policies STATE asks for '
+               'one.')
     others: dict[str, list[str]] = {}
     for state, told in known.trust.items():
         if told.trust is not Trust.PROVEN and state not in shown:

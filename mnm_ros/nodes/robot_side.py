@@ -21,6 +21,7 @@ from mnm_ros.nodes.common.commander_gate import CommanderGate
 from mnm_ros.nodes.common.commanding import (
     CALL_AGAIN,
     ExplorationPause,
+    FREE,
     GOING_HOME,
     NOT_AT_REST,
     Stand,
@@ -379,7 +380,7 @@ class RobotSide(Node):
             self._free()
             self._send_reports()    # at once, so that no answer to an earlier command precedes it
         self._told = None    # also without a change: another robot side may have published
-        return True, ('free' if not request.data else
+        return True, (FREE if not request.data else
                       NOT_AT_REST if self.busy else 'stopped')
 
     def _halt(self, reason: str) -> None:

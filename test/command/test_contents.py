@@ -70,6 +70,7 @@ def test_one_policy_is_asked_for_where_all_are_too_many(
         'met, but outside the radius by the transitions so far: 4\n')
     status, out, _ = run(capsys, '--to', '2')
     assert status == 0 and out.startswith('to 2: 2.10 expected steps of at most 8\n')
+    assert run(capsys, '2') == (0, out, '')
     assert out.count('east') == 2    # by the names that the explorer has, as no robot side told
     status, out, error = run(capsys, '--to', '1')
     assert (status, out) == (1, '') and 'no policy to state 1 was told; known: ' in error
@@ -81,6 +82,11 @@ def test_names_are_those_of_the_robot_side(
         ('ahead', 'back'), names={2: 'bench'})))
     status, out, _ = run(capsys, '--to', 'bench')
     assert status == 0 and out.startswith('to bench: ') and out.count('ahead') == 2
+    assert run(capsys, 'bench') == (0, out, '')
+    assert run(capsys, 'Bench')[2].endswith('such as bench; did you mean bench?\n')
+    with pytest.raises(SystemExit):
+        run(capsys, 'bench', '--to', '2')
+    assert 'argument --to: 2, expected none beside STATE, bench' in capsys.readouterr().err
 
 
 def test_an_explorer_without_a_hypothesis_says_so(

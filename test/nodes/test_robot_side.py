@@ -10,6 +10,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.nodes.common.allowance import AT_ONCE, TOO_MANY
+from mnm_ros.nodes.common.commanding import FREE
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.protocol.exchange import Command
 from mnm_ros.robot_description import RobotDescription
@@ -260,7 +261,7 @@ def test_stop_and_go_on(peer: Peer, robot: SlowRobot, talk) -> None:
     refusal = peer.call(Trigger, 'return_home')
     assert not refusal.success and 'stopped' in refusal.message
     assert robot.begun == [0] and not heard
-    assert peer.call(SetBool, 'stop', SetBool.Request(data=False)).message == 'free'
+    assert peer.call(SetBool, 'stop', SetBool.Request(data=False)).message == FREE
     peer.wait_for(lambda: heard, 'the report')
     assert list(heard[0].data) == [-1, 3]
     send(3, 0)
@@ -396,7 +397,7 @@ def test_stopped_and_free_again_before_it_has_come_to_rest(
     send(5, 0)
     peer.wait_for(lambda: robot.begun, 'the action')
     assert stop(robot, True) == 'not at rest yet'
-    assert stop(robot, False) == 'free'
+    assert stop(robot, False) == FREE
     send(6, 0)
     peer.spin(0.2)
     assert not heard and robot.begun == [0]

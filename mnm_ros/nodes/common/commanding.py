@@ -42,6 +42,9 @@ FORGETTING = f'taking back{CALL_AGAIN}'
 GOING_HOME = f'on the way home{CALL_AGAIN}'
 """The answer of ``return_home`` once the way home has begun."""
 
+FREE = 'the robot may move again'
+"""The answer of ``stop`` with false."""
+
 NOT_AT_REST = 'not at rest yet'
 """The answer of ``stop`` until the robot is at rest."""
 
