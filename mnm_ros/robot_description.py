@@ -179,11 +179,20 @@ class RobotDescription:
             ', as no names of states are known') + nearest(text, names))
 
     def after(self, before: RobotDescription) -> RobotDescription:
-        """Return it with the names of states that were said before, if it is of the same world."""
-        names = {**before.names, **self.names}
-        if not self.of_the_world_of(before) or len({*names, *self.positions}) > MAX_STATES:
+        """
+        Return it with names and positions that were described before, if the world is the same.
+
+        A state that has become a wall stays at its last position. If a description has no
+        positions, or has moves, it takes no positions from before: a route graph names all places.
+        """
+        if not self.of_the_world_of(before):
             return self
-        return replace(self, names=names)
+        names = {**before.names, **self.names}
+        positions = self.positions if self.moves or not self.positions else {
+            **before.positions, **self.positions}
+        if len({*names, *positions}) > MAX_STATES:
+            return self
+        return replace(self, names=names, positions=positions)
 
     def of_the_world_of(self, other: RobotDescription) -> bool:
         """Return whether it is, as far as is known, of a robot in the same world."""

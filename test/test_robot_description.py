@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import json
 
 from mnm_ros.core.model.declaration import Declaration
@@ -40,6 +41,18 @@ def test_names_outlive_their_states_in_the_same_world() -> None:
     assert now.after(UNDESCRIBED) == now and WHOLE.after(RobotDescription(('go',))) == WHOLE
     many = RobotDescription(now.actions, 0, 'map', dict.fromkeys(range(MAX_STATES), 'x'))
     assert many.after(WHOLE) == many
+
+
+def test_positions_outlive_their_states_in_the_same_world() -> None:
+    now = replace(WHOLE, positions={0: (0.0, 0.0), 3: (2.0, 2.0)})
+    assert now.after(WHOLE).positions == {0: (0.0, 0.0), 3: (2.0, 2.0), 7: (1.5, -2.0)}
+    assert not replace(WHOLE, positions={}).after(WHOLE).positions
+    assert replace(now, frame='hall').after(WHOLE).positions == now.positions
+    graph = replace(now, moves={0: ('to 3', '')})    # a place that a graph has no more is gone
+    assert graph.after(WHOLE).positions == now.positions
+    many = replace(now, names={}, positions={
+        state: (float(state), 0.0) for state in range(MAX_STATES)})
+    assert many.after(replace(WHOLE, positions={-5: (0.0, 0.0)})) == many
 
 
 @pytest.mark.parametrize('change, complaint', [

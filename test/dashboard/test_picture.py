@@ -15,6 +15,7 @@ from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.simulation.scenario import describe, load
 from mnm_ros.view.scene import KINDS, kinds
 from mnm_ros.view.telemetry import Ground, RobotTelemetry, Telemetry
 from mnm_ros.view.web.layers import (
@@ -49,6 +50,18 @@ def test_a_state_that_becomes_a_wall_keeps_its_place_and_its_name() -> None:
     elsewhere = RobotDescription(GRID.actions, 0, 'hall', positions={0: (0.0, 0.0)}).after(GRID)
     assert not elsewhere.names
     assert set(by_id(draw(Telemetry(known=(0,), description=elsewhere), places))) == {'0'}
+
+
+def test_a_page_that_is_opened_after_a_door_has_closed_shows_its_cell_in_the_gap() -> None:
+    rooms = load('two_rooms')
+    open_, closed = (describe(rooms, setting) for setting in (0, 1))
+    door, = open_.positions.keys() - closed.positions.keys()
+    published = RobotDescription.from_text(closed.after(open_).to_text())
+    heard = Telemetry(known=(0,), activity=Activity(lost=(door,)), description=published)
+    x, y = open_.positions[door]
+    layers = draw(heard, Places())
+    assert by_id(layers)[str(door)][1:3] == [x, -y]
+    assert layers['box'] == draw(replace(heard, description=open_), Places())['box']
 
 
 def test_the_last_word_about_a_state_is_the_strongest() -> None:

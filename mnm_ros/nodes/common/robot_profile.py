@@ -44,8 +44,8 @@ class DescriptionTopic:
     """
     Publishes what a robot side is, once, and again when that has changed.
 
-    The names of states stay published, also of states that are there no more: a late subscriber
-    asks for places that were lost, too.
+    The names and the positions of states stay published, also of states that are there no more: a
+    late subscriber draws places that were lost, and asks for them, too.
 
     :param node: the robot side.
     :param describe: returns what it is at present.
@@ -139,8 +139,9 @@ class RobotProfile:
         return NotDescribed() if now < self._wait_until else ''
 
     def recall(self, before: RobotDescription) -> None:
-        """Take the names that a robot side has published before the node began, if they fit."""
-        if (before.names or before.moves) and not difference(before, self._actions):
+        """Take what a robot side has published before the node began, if its actions fit."""
+        said = before.names or before.positions or before.moves
+        if said and not difference(before, self._actions):
             self.names = before
 
     def _subscribe(self) -> Subscription:
@@ -168,7 +169,7 @@ class RobotProfile:
                 self.names = self.description
                 with suppress(ValueError):    # it may be too long with names from before
                     self.text = message.data
-                    if self.names.names != said.names:
+                    if self.names != said:
                         self.text = self.names.to_text()
         if mismatch and mismatch != self.mismatch:
             self._node.get_logger().error(f'the robot is not driven: {mismatch}')

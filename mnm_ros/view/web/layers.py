@@ -274,7 +274,6 @@ class Places:
         self.unit = 1.0
         self.placed = False
         self._description = UNDESCRIBED
-        self._met: dict[int, Point] = {}
         self.latest: dict[int, Disc] = {}
         self._layout = Layout(_RELAXED)
         self._without: dict[int, int] = {}
@@ -307,16 +306,13 @@ class Places:
         return x / self.unit, -y / self.unit
 
     def _follow(self, description: RobotDescription) -> None:
-        before, self._description = self._description, description
-        positions = description.positions
-        # A state that has become a wall stays where it was, as long as the world is the same.
-        self._met = {**(self._met if description.of_the_world_of(before) else {}), **positions}
+        self._description, positions = description, description.positions
         self.placed = bool(positions)
         if not self.placed:
             self.unit = 1.0
             return
         self.unit = spacing(positions.values())
-        self.latest = dict(_spread(self._met, self.unit))
+        self.latest = dict(_spread(positions, self.unit))
         self._without = {}
         points = [self.point(x, y) for wall in description.walls
                   for x, y in (wall[:2], wall[2:])]
