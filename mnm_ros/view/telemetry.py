@@ -13,7 +13,7 @@ import math
 from mnm_ros.core.knowledge.knowledge import Counts, Knowledge, StateKind
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
-from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import PolicyTrust
 from mnm_ros.description_entries import Point
@@ -261,9 +261,17 @@ class Telemetry:
             RobotTelemetry('', '', '', unanswered=self.number('unanswered') or 0.0),)
             if robot.unanswered > 0 and robot.name not in self.stopped)
 
+    @property
+    def progress(self) -> Progress | None:
+        """Return how far the present aim is; None if unknown, or if the activity is older."""
+        found = self.activity.progress
+        over = self.phase_group == 'checking' and found is not None and (
+            found.aim == 'first hypothesis')
+        return None if over else found
+
     def steps_left(self) -> int | None:
         """Return the predicted steps until the aim is reached; None if nothing can be said."""
-        progress = self.activity.progress
+        progress = self.progress
         if progress is None:
             return None
         left = progress.expected - progress.done
@@ -272,7 +280,7 @@ class Telemetry:
 
     def most_steps_left(self) -> int | None:
         """Return the steps that are left at most, by the predicted range; None if it is over."""
-        progress = self.activity.progress
+        progress = self.progress
         if progress is None or progress.done >= progress.expected:
             return None
         return progress.high - progress.done
@@ -318,7 +326,7 @@ def as_json(heard: Telemetry) -> str:
         'doing': activity.doing, 'target': activity.target, 'action': activity.action,
         'sentence': activity.sentence,
         'tests': [asdict(test) for test in activity.tests],
-        'progress': asdict(activity.progress) if activity.progress is not None else None,
+        'progress': asdict(now.progress) if now.progress is not None else None,
         'seconds_left': now.seconds_left(), 'limit': activity.limit or None,
         'robots': [asdict(robot) for robot in now.robots],
         'expected_steps': {str(state): steps for state, steps in activity.expected_steps.items()},

@@ -234,7 +234,7 @@ def by_source(sources: Mapping[str, int], language: str = ENGLISH) -> str:
 
 def to_go(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return how much of the present aim is done, and how long it still takes, or nothing."""
-    found = heard.activity.progress
+    found = heard.progress
     if found is None:
         return ''
     share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
@@ -244,7 +244,7 @@ def to_go(heard: Telemetry, language: str = ENGLISH) -> str:
 
 def remaining(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return how long the present aim still takes, in time or else in steps; or nothing."""
-    found = heard.activity.progress
+    found = heard.progress
     if found is None:
         return ''
     left, seconds, most = heard.steps_left(), heard.seconds_left(), ''
@@ -260,7 +260,7 @@ def remaining(heard: Telemetry, language: str = ENGLISH) -> str:
 
 def in_all(heard: Telemetry, language: str) -> str:
     """Return how long the first hypothesis takes, and a smaller radius, where that is hours."""
-    found, pace = heard.activity.progress, heard.pace
+    found, pace = heard.progress, heard.pace
     if found is None or not pace or heard.seconds_left() is None or (
             found.aim != 'first hypothesis' or found.expected < 3600 * pace):
         return ''

@@ -29,6 +29,17 @@ def progressing(done: int, rate: str, aim: str = 'first hypothesis') -> Telemetr
         progress=Progress(aim, done, 2838, 1800, 5000)))
 
 
+def test_an_aim_that_is_reached_is_not_shown_with_a_newer_phase() -> None:
+    """The activity comes less often than the phase."""
+    building = progressing(812, '10.0')
+    checking = replace(building, phase='checking/evaluation')
+    assert figures.bar(replace(building, phase='building/evaluation')) == figures.bar(building)
+    assert figures.bar(checking) is None and words.to_go(checking) == ''
+    assert checking.steps_left() is None and checking.most_steps_left() is None
+    later = replace(progressing(812, '10.0', 'check'), phase='checking/evaluation')
+    assert figures.bar(later).share > 0
+
+
 def test_what_is_left() -> None:
     found = figures.bar(progressing(812, '10.0'))
     assert found.share == pytest.approx(812 / 2838)

@@ -137,7 +137,7 @@ class View:
         yield from [('', Text(missed, 'bold red'))] * bool(missed)
         if now.activity.sentence not in ('', now.status):
             yield 'doing', words.clip(now.activity.sentence, 2 * room)
-        if now.activity.progress is not None:
+        if now.progress is not None:
             yield 'progress', self._progress(room)
         yield 'known', words.known(now, 2 * room, language)
         rooms = by_room({*now.known}, now.description, language)
@@ -166,13 +166,13 @@ class View:
         return phrase(f'terminal.{name}', self.frame.language)
 
     def _progress(self, room: int) -> RenderableType:
-        found = self.heard.activity.progress
+        found = self.heard.progress
         assert found is not None
         return _bar(found.done, found.expected, words.to_go(
             self.heard, self.frame.language), room, 'green')
 
     def _steps(self) -> str:
-        now, found = self.heard, self.heard.activity.progress
+        now, found = self.heard, self.heard.progress
         language = self.frame.language
         steps, rate = words.steps(now, language), words.rate(now, language)
         made = words.made(now, language)

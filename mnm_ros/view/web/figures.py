@@ -99,7 +99,7 @@ def presence(heard: Telemetry, now: float, where: str, language: str = ENGLISH) 
 
 def bar(heard: Telemetry, language: str = ENGLISH) -> Bar | None:
     """Return how far it is; None if that is not known."""
-    progress = heard.activity.progress
+    progress = heard.progress
     if progress is None or progress.expected <= 0:
         return None
     share = min(1.0, max(0.0, progress.done / progress.expected))
