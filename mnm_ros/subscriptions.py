@@ -101,6 +101,7 @@ class Subscriptions:
         self.policies: Int64MultiArray | None = None
         self._decoded: tuple[Int64MultiArray | None, Hypothesis | None] = None, None
         self._exploration_steps: int | None = None
+        self._steps_reported = 0    # of them, with the last report
         self._robots, self._rate = RobotsMet(), StepRate()
         self._explorer = self._of_the_explorer()
         self._hear(String, 'robot_side', self._described)
@@ -186,8 +187,7 @@ class Subscriptions:
         return found
 
     def _on_exploration_steps(self, message: Int64) -> None:
-        # It comes more often than the reports and is shown with the next one, so that it never
-        # exceeds the steps.
+        # It comes more often than the reports, and is shown with the next one.
         self._exploration_steps = messages.decode_count(message)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
@@ -196,12 +196,25 @@ class Subscriptions:
             return
         robots = messages.decode_robots(message, self._namespace)
         heard = replace(
-            self.heard, report=report, reports=self.heard.reports + 1, robots=robots,
-            exploration_steps=self._exploration_steps)
+            self.heard, report=report, reports=self.heard.reports + 1, robots=robots)
+        heard = replace(heard, exploration_steps=self._explored(heard.count('steps')))
         self.heard = replace(heard, pace=self._rate.update(
             heard.count('steps'), heard.exploring, time.monotonic()))
         for robot in self._robots.new(each.name for each in robots):
             self._follow(robot)
+
+    def _explored(self, steps: int | None) -> int | None:
+        """
+        Return the exploration steps to show beside the steps of a report.
+
+        The simulator counts a step before the explorer does, and its message may overtake the
+        report. If there were more before, too, the explorer began later than the simulator.
+        """
+        found, before = self._exploration_steps, self._steps_reported
+        if found is None or steps is None:
+            return found
+        self._steps_reported = found
+        return min(found, steps) if before <= steps else found
 
     def _hear_stops(self, robot: str) -> None:
         self._stops[robot] = self._hear(

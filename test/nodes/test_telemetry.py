@@ -321,6 +321,23 @@ def test_what_is_told_again_has_happened_once(
     watch.close()
 
 
+def test_no_more_exploration_steps_are_shown_than_steps(
+        monkeypatch: pytest.MonkeyPatch, context: None) -> None:
+    """The message of the simulator may overtake the report of the explorer."""
+    watch = Watch(monkeypatch)
+
+    def shown(explored: int, steps: int) -> int | None:
+        watch.hear('exploration_steps', Int64(data=explored))
+        watch.hear('diagnostics', DiagnosticArray(status=[DiagnosticStatus(
+            name='/explorer: exploration', values=[KeyValue(key='steps', value=str(steps))])]))
+        return watch.subscriptions.heard.exploration_steps
+
+    assert [shown(1009, 1008), shown(2012, 2010), shown(2400, 3000)] == [1008, 2010, 2400]
+    # An explorer that begins again beside the same simulator does have fewer steps.
+    assert [shown(2500, 100), shown(2600, 200)] == [2500, 2600]
+    watch.close()
+
+
 def test_a_log_that_cannot_be_read_is_refused(context: None) -> None:
     pytest.importorskip('nicegui', reason='nicegui is not installed')
     with pytest.raises(ParameterError, match=r"^parameter 'log' is '/nowhere': /nowhere cannot"):
