@@ -16,6 +16,7 @@ from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import WaysClosed, WayStillClosed
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.telemetry import RobotsMet, StepRate, Telemetry
 from rcl_interfaces.srv import GetParameters
@@ -237,9 +238,17 @@ class Subscriptions:
 
 
 def _newest(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Return the last events, and before them those that say which ways are blocked."""
-    changes = [event for event in events[:-_EVENTS] if event.kind == 'change' and event.change]
-    return (*changes[-_EVENTS:], *events[-_EVENTS:])
+    """
+    Return the last events, and before them those that say which ways are blocked.
+
+    Tries of closed ways are counted apart, so that they take the place of no other event.
+    """
+    tries = [event for event in events if isinstance(event.said, (WaysClosed, WayStillClosed))]
+    others = [event for event in events if not isinstance(
+        event.said, (WaysClosed, WayStillClosed))]
+    changes = [event for event in others[:-_EVENTS] if event.kind == 'change' and event.change]
+    kept = {id(event) for event in (*changes[-_EVENTS:], *others[-_EVENTS:], *tries[-_EVENTS:])}
+    return tuple(event for event in events if id(event) in kept)
 
 
 class Listener:

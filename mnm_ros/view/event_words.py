@@ -22,7 +22,9 @@ from mnm_ros.core.progress.said import (
     PausedToGoHomeBy,
     Reason,
     Said,
+    WayOpen,
     WaysClosed,
+    WayStillClosed,
 )
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.language import ENGLISH, enumerated, moment, phrase
@@ -60,6 +62,38 @@ def merged(events: Sequence[Event]) -> list[Event]:
         if not any(_covers(each, event) for each in shared):
             kept.append(event)
     return kept[::-1]
+
+
+def condensed(events: Sequence[Event]) -> list[Event]:
+    """
+    Return ``merged`` events, with one event for the failed tries of a closed way in a row.
+
+    It is the last one, with the others in its ``count``.
+    """
+    found: list[Event] = []
+    tried: dict[Pair, int] = {}    # where in ``found`` the last of a row is
+    for event in reversed(merged(events)):
+        said, pair = event.said, _pair_of(event)
+        if not isinstance(said, WayStillClosed) or pair is None:
+            if pair is not None:
+                tried.pop(pair, None)
+        elif pair in tried:
+            last = found[tried[pair]]
+            found[tried[pair]] = replace(last, count=(last.count or 0) + 1)
+            continue
+        else:
+            tried[pair] = len(found)
+        found.append(event)
+    return found[::-1]
+
+
+def _pair_of(event: Event) -> Pair | None:
+    """Return the pair that an event is about; None for no pair, or for many."""
+    if event.change is not None:
+        return event.change.pair
+    said = event.said
+    return (said.state, said.action) if isinstance(
+        said, (HintWithdrawn, WayOpen, WayStillClosed)) else None
 
 
 def _by_time(events: Sequence[Event]) -> list[Event]:
@@ -175,7 +209,8 @@ def told(event: Event, description: RobotDescription, language: str = ENGLISH,
         ends = isinstance(event.said, MostHasChanged)
         return _moves(event.moves, description, language) + (
             phrase('event.next_round', language) if ends else '')
-    said = sentence(event.said, description, language, plain) or event.text
+    said = (sentence(event.said, description, language, plain) or event.text) + _more(
+        event.count or 0, language)
     if event.robot and event.said:
         said = f'{event.robot}: {said}'
     if event.ways is not None:

@@ -14,11 +14,13 @@ from mnm_ros.core.progress.said import (
     InWords,
     MostHasChanged,
     StatesAdded,
+    WayOpen,
     WaysClosed,
+    WayStillClosed,
 )
 from mnm_ros.language import moment
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import merged, told, tone
+from mnm_ros.view.event_words import condensed, merged, told, tone
 import pytest
 
 FLAT = RobotDescription(('north', 'east'), names={5: 'r1c2', 6: 'r1c3', 9: 'r0c4'})
@@ -122,6 +124,22 @@ def test_a_way_has_one_entry_for_one_change() -> None:
     assert merged([hint, withdrawn, change]) == [hint, withdrawn, change]
     later = replace(hint, time=AT + 90)
     assert merged([change, later]) == [change, later]
+
+
+def test_failed_tries_of_a_closed_way_are_one_line_with_a_count() -> None:
+    def failed(step: int, state: int = 5) -> Event:
+        return Event(step, 'n', said=WayStillClosed(1, state, 0), time=AT + step)
+
+    closes = Event(1, 'c', 'change', PairChange(5, 0, {6: 40}, {5: 4}), time=AT)
+    opens = Event(50, 'o', said=WayOpen(1, 5, 0), time=AT + 50)
+    events = [closes, failed(2), failed(3, 7), failed(4), failed(5, 7), failed(6), opens,
+              failed(60)]
+    assert merged(events) == events    # mnm_ros events lists all
+    shown = condensed(events)
+    assert [(event.step, event.count) for event in shown] == [
+        (1, None), (5, 1), (6, 2), (50, None), (60, None)]
+    assert told(shown[2], HOUSE, plain=True) == (
+        '"go" in study 1 is still blocked, a new try failed (2 more times)')
 
 
 def test_what_is_told_late_stands_where_it_happened() -> None:

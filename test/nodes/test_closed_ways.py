@@ -77,6 +77,11 @@ def test_a_fast_robot_looks_again_after_some_steps_whatever_the_clock_says() -> 
     clock.times.update({DOOR: 0}, 1_000)
     assert clock.times.due(1_199) == [] and clock.times.due(1_200) == [DOOR]
     assert clock.times.due(9_999) == []    # it is under way
+    way, = clock.times.closed.values()    # what is published of it stays the same
+    assert way.next_try == NOON + 600
+    clock.now += 601
+    assert clock.times.due(9_999) == [] and clock.times.closed[DOOR].next_try is None
+    clock.now = NOON
     clock.times.update({DOOR: 1}, 1_210)
     assert clock.times.due(1_609) == [] and clock.times.due(1_610) == [DOOR]
 

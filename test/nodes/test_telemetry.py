@@ -21,6 +21,7 @@ from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
+from mnm_ros.core.progress.said import WaysClosed, WayStillClosed
 from mnm_ros.core.progress.trust import to_json, Trust, TrustedPolicy
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.dashboard import Dashboard
@@ -318,6 +319,19 @@ def test_what_is_told_again_has_happened_once(
         watch.hear('events', String(data=Event(1, f'{number}', time=5.0).to_json()))
     assert [event.text for event in watch.subscriptions.heard.events] == [
         *(f'{number}' for number in range(11, 60)), '61']
+    watch.close()
+
+
+def test_tries_of_closed_ways_take_the_place_of_no_other_event(
+        monkeypatch: pytest.MonkeyPatch, context: None) -> None:
+    watch = Watch(monkeypatch)
+    for number in range(200):
+        said = (WayStillClosed(1, 5, 0), WaysClosed(((5, 0),)), None)[min(number % 10, 2) if (
+            number < 20) else number % 2]
+        watch.hear('events', String(data=Event(number, '', said=said, time=5.0).to_json()))
+    heard = watch.subscriptions.heard.events
+    assert [event.step for event in heard if event.said is None] == [*range(2, 10), *range(12, 20)]
+    assert [event.step for event in heard if event.said] == [*range(150, 200)]
     watch.close()
 
 

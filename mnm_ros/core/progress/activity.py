@@ -74,7 +74,7 @@ class ClosedWay:
     A way that is closed, with times in s since 1970.
 
     :ivar since: None if that is not known.
-    :ivar next_try: when the robot tries the way again; None for now, or for no known time.
+    :ivar next_try: when the robot tries the way again at the latest; None for now, or if unknown.
     """
 
     state: int

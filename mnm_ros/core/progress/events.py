@@ -152,7 +152,8 @@ class Event:
     :ivar request: the ``Request.id`` of what was asked for, if it has one.
     :ivar refused: whether any of it was.
     :ivar count: how often the same was requested since the last event of it, most recently at
-        ``time``; None of the first event of a call.
+        ``time``; None of the first event of a call. If a view shows failed tries of a closed way
+        as one event, how many came before it.
     :ivar corrects: ``by`` of an earlier event about the same call at the same ``time``, which was
         published before it was known who called.
     """

@@ -8,7 +8,7 @@ When to try closed ways again: the clock that the exploration has not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 import math
 import time
@@ -17,7 +17,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.activity import ClosedWay
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.said import WaysClosed
+from mnm_ros.core.progress.said import PairChanged, WayOpen, WaysClosed, WayStillClosed
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.parameters import Parameters
@@ -35,14 +35,16 @@ class ClosedSince:
 
     :ivar looks: tries in vain, so far.
     :ivar since: s since 1970; None if that is not known.
-    :ivar next: time of the next try, s since 1970; infinite while that is under way.
+    :ivar next: time of the next try, s since 1970; infinite if somebody asked for one now.
     :ivar step: at which the try is due, if that comes before the time.
+    :ivar trying: whether the try is under way.
     """
 
     looks: int
     since: float | None
     next: float    # noqa: A003
     step: float
+    trying: bool = False
 
 
 class LookTimes:
@@ -92,23 +94,23 @@ class LookTimes:
     def due(self, steps: int) -> list[Pair]:
         """Return the ways of which a try is due, each once for a try."""
         now = self._clock()
-        found = [pair for pair, way in self._ways.items() if way.next <= now or way.step <= steps]
-        self._under_way(found)
+        found = [pair for pair, way in self._ways.items()
+                 if not way.trying and (way.next <= now or way.step <= steps)]
+        self._ways.update({pair: replace(self._ways[pair], trying=True) for pair in found})
         return found
 
     def look_now(self) -> None:
         """Record that somebody has asked to try all of them."""
-        self._under_way([*self._ways])
-
-    def _under_way(self, pairs: Collection[Pair]) -> None:
-        self._ways.update({pair: replace(self._ways[pair], next=math.inf, step=math.inf)
-                           for pair in pairs})
+        self._ways = {pair: replace(way, next=math.inf, trying=True)
+                      for pair, way in self._ways.items()}
 
     @property
     def closed(self) -> dict[Pair, ClosedWay]:
-        """Return each way that is closed."""
-        return {pair: ClosedWay(*pair, way.since, way.next if math.isfinite(way.next) else None)
-                for pair, way in self._ways.items()}
+        """Return each way that is closed; the time of a try under way stays until it has come."""
+        now = self._clock()
+        return {pair: ClosedWay(*pair, way.since, way.next if (
+            math.isfinite(way.next) and not (way.trying and way.next <= now)) else None)
+            for pair, way in self._ways.items()}
 
 
 class ClosedWays:
@@ -150,14 +152,30 @@ class ClosedWays:
         exploration = self._exploration()
         if exploration.closed and self._parameters['first_look']:
             exploration.leave_closed()
+        self._schedule()
+        for pair in self.times.due(exploration.steps):
+            exploration.look(*pair)
+        self._publishers.closed = self.times.closed
+
+    def hear(self, event: Event) -> None:
+        """
+        Record an event; if a way may have closed or opened, schedule its next try.
+
+        The status about the event has the time of the next try then.
+        """
+        self.times.hear(event)
+        if isinstance(event.said, (PairChanged, WayOpen, WayStillClosed)):
+            self._schedule()
+
+    def _schedule(self) -> None:
+        """Schedule the next try of each way that is closed, and publish what is news."""
+        exploration = self._exploration()
         news = self.times.update(exploration.closed, exploration.steps)
         if news:
             closed = self.times.closed
             self._publishers.event(Event(
                 exploration.steps, self._said(closed[pair] for pair in news),
                 said=WaysClosed(tuple(news))))
-        for pair in self.times.due(exploration.steps):
-            exploration.look(*pair)
         self._publishers.closed = self.times.closed
 
     def _said(self, ways: Iterable[ClosedWay]) -> str:

@@ -306,7 +306,7 @@ class ExplorationSession:
 
     def _hear(self, update: Update) -> None:
         for event in update.events:
-            self.closed_ways.times.hear(self._publishers.event(event))
+            self.closed_ways.hear(self._publishers.event(event))
         if update.revision is not None:
             self._publish(update.revision)
 

@@ -16,7 +16,7 @@ from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
-from mnm_ros.view.event_words import merged, told
+from mnm_ros.view.event_words import condensed, told
 from mnm_ros.view.sentences import by_room
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import described, Picture, WorldView
@@ -205,7 +205,7 @@ class View:
     def _events(self, rows: int, width: int) -> list[Text]:
         """Return the last events, newest first, none of them cut, as many as there is room."""
         lines: list[Text] = []
-        for event in reversed(merged(self.heard.events)):
+        for event in reversed(condensed(self.heard.events)):
             at = moment(event.time, '%H:%M:%S')
             wrapped = textwrap.wrap(told(
                 event, self.heard.description, self.frame.language), max(10, width - 9)) or ['']

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.queries import Phase
 from mnm_ros.language import ENGLISH, moment, phrase, phrase_or
-from mnm_ros.view.event_words import merged, told, tone
+from mnm_ros.view.event_words import condensed, told, tone
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.sentences import place
 from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
@@ -94,7 +94,7 @@ def events_table(heard: Telemetry, language: str = ENGLISH) -> str:
     return '<table>' + ''.join(
         f'<tr class="{escape(f"{event.kind} {tone(event)}".strip())}"><td>'
         f'{escape(_time(event, language))}</td>{_cell(event, heard, language)}</tr>'
-        for event in reversed(merged(heard.events))) + '</table>'
+        for event in reversed(condensed(heard.events))) + '</table>'
 
 
 def _time(event: Event, language: str) -> str:

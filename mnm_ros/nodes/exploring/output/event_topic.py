@@ -20,6 +20,7 @@ from mnm_ros.core.progress.said import (
     PausedBy,
     PausedToGoHomeBy,
     Reason,
+    WayStillClosed,
 )
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -120,7 +121,9 @@ class EventTopic:
             said, description, language)
 
     def named(self, said: Reason) -> Pair | None:
-        """Return the pair that ``in_words`` names; None for no pair."""
+        """Return the pair that ``in_words`` names as changed or blocked; None for no pair."""
+        if isinstance(said, WayStillClosed):
+            return said.state, said.action
         change = self._last_change(said)
         return change.change.pair if change and change.change else None
 
