@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+import json
 import math
 import time
 from typing import Any, TYPE_CHECKING, TypeVar
@@ -40,6 +41,7 @@ _ResponseT = TypeVar('_ResponseT')
 _EVENTS = 50       # that are kept
 _POLL = 0.2        # s, between two checks for an answer
 _REQUEST = 0.5     # s, between two requests for one policy
+_CHANGE = json.dumps({'what': 'change', 'by': 'mnm_ros explore'})    # who asks for it, on requests
 
 
 class PolicyRequests:
@@ -273,6 +275,7 @@ class Listener:
         self._subscriptions = Subscriptions(self._node, self._robots, self._settings, True)
         self._changes = [self._node.create_client(Trigger, name) for name in (
             'change', *(f'{robot}/change' for robot in self._robots))]
+        self._requests = self.publisher(String, 'requests', messages.STEP)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         return self
@@ -321,7 +324,8 @@ class Listener:
         messages.hear(self._node, kind, topic, qos, take)
 
     def change(self) -> None:
-        """Ask for the next setting, wherever the service is offered."""
+        """Ask for the next setting, wherever the service is offered, and say who does."""
+        self._requests.publish(String(data=_CHANGE))
         for client in self._changes:
             if client.service_is_ready():
                 client.call_async(Trigger.Request())

@@ -31,7 +31,7 @@ from mnm_ros.language import ENGLISH, enumerated, moment, phrase
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.sentences import action_name, origin, place, places, sentence
 
-_NOWHERE = ('look', 'improve', 'forget')    # the place of the robot says nothing there
+_NOWHERE = ('look', 'improve', 'forget', 'change')    # the place of the robot says nothing there
 _LATE = 10.0    # s, by which an event may be published after a later one, at most
 
 
@@ -68,7 +68,8 @@ def condensed(events: Sequence[Event]) -> list[Event]:
     """
     Return ``merged`` events, with one event for the failed tries of a closed way in a row.
 
-    It is the last one, with the others in its ``count``.
+    It is the last one, with the others in its ``count``. An event does not name the event that it
+    corrects, because that one is left out.
     """
     found: list[Event] = []
     tried: dict[Pair, int] = {}    # where in ``found`` the last of a row is
@@ -83,7 +84,7 @@ def condensed(events: Sequence[Event]) -> list[Event]:
             continue
         else:
             tried[pair] = len(found)
-        found.append(event)
+        found.append(replace(event, corrects=None) if event.corrects else event)
     return found[::-1]
 
 
@@ -276,7 +277,8 @@ def _pair(change: PairChange, description: RobotDescription, language: str, hint
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
     stays, stayed = now == change.state, was == change.state
     door = description.door(change.state, change.action) if stays != stayed else ''
-    outcome = ('closed' if stays else 'open') if door else 'blocked' if stays else 'leads'
+    outcome = ('closed' if stays else 'open') if door else 'blocked' if stays else (
+        'again' if change.again else 'leads')
     if now == was:
         outcome += '_less' if times * before < worked * tried else '_more'
     result = phrase(f'{"possible" if hint else "outcome"}.{outcome}', language,

@@ -47,6 +47,19 @@ def test_where_an_action_leads(change: PairChange, sentence: str, hint: str) -> 
     assert told(Event(9, 'hint', 'hint', change), FLAT) == hint    # a person may go again
 
 
+def test_a_way_that_leads_where_it_led_before_works_again() -> None:
+    change = PairChange(5, 1, {5: 60}, {6: 9}, again=True)
+    assert told(Event(9, '', 'change', change), FLAT) == (
+        '"east" in r1c2 works again (9 of 9 tries worked, 60 of 60 failed before)')
+    assert told(Event(9, '', 'hint', change), FLAT) == (
+        '"east" in r1c2 may work again (9 of 9 tries worked); not certain yet')
+    closed = PairChange(5, 1, {6: 40}, {5: 9}, again=True)
+    assert told(Event(9, '', 'change', closed), FLAT).startswith('"east" in r1c2 blocked (')
+    assert change.reverts(closed) and not change.reverts(change)
+    less = PairChange(5, 1, {6: 40}, {6: 9, 5: 3})
+    assert not less.reverts(less)
+
+
 @pytest.mark.parametrize(('before', 'after', 'said', 'hint'), [
     ({6: 93}, {5: 6}, 'door hall-kitchen closed (6 of 6 tries failed, 93 of 93 worked before)',
      'door hall-kitchen may be closed (6 of 6 tries failed); not certain yet'),
@@ -162,6 +175,8 @@ def test_a_call_has_one_entry_though_its_caller_is_named_late() -> None:
     assert merged([other, call, between, named]) == [other, named, between]
     assert told(replace(named, said=InWords('refused')), FLAT) == (
         'save requested, by mnm_ros save: refused; first reported as by service save')
+    assert [told(event, FLAT) for event in condensed([call, between, named])] == [
+        'save requested, by mnm_ros save', 'found']    # which is said once
 
 
 def shared(action: int | None, now: int, **began: float) -> Event:

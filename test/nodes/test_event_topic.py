@@ -17,6 +17,7 @@ from mnm_ros.core.progress.said import (
     PairChanged,
     StatesAdded,
     StaysAtGoal,
+    WayStillClosed,
 )
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.language import moment
@@ -89,7 +90,25 @@ def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
         '', hall, 'en') == ''
     # The list of closed ways beside the status does not name this one again.
     assert world.events.named(PairChanged(1, 5, 0)) == (5, 0)
+    assert world.events.named(WayStillClosed(1, 6, 0)) == (6, 0)
     assert world.events.named(StatesAdded(1, (5,))) is World().events.named('') is None
+
+
+@pytest.mark.parametrize('restarted', [False, True])
+def test_a_way_that_has_closed_works_again(restarted: bool) -> None:
+    def change(before: dict[int, int], after: dict[int, int]) -> Event:
+        return Event(7, '', 'change', PairChange(5, 0, before, after))
+
+    world, hall = World(), RobotDescription(('go',), names={5: 'hall', 6: 'bath'})
+    assert world.events.tell(change({5: 9}, {6: 4}), hall).text.startswith(
+        '"go" in hall leads to bath (')    # it has never worked
+    closed = world.events.tell(change({6: 9}, {5: 4}), hall)
+    world = World(closed) if restarted else world
+    hint = world.events.tell(replace(change({5: 9}, {6: 4}), kind='hint'), hall)
+    opened = world.events.tell(change({5: 9}, {6: 4}), hall)
+    assert hint.text.startswith('"go" in hall may work again (')
+    assert opened.text == '"go" in hall works again (4 of 4 tries worked, 9 of 9 failed before)'
+    assert Event.from_json(opened.to_json()) == opened
 
 
 CALLED = 'paused: the service explore was called'

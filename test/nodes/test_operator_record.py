@@ -221,7 +221,7 @@ def test_each_robot_of_a_fleet_rests_for_itself(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(('what', 'said'), [
     ('home', 'sent home at hall'), ('cancel', 'end of the goal requested at hall'),
-    ('change', 'change of the simulated world requested at hall')])
+    ('change', 'change of the simulated world')])
 def test_a_bare_call_of_another_node_is_told_as_what_it_is(
         world: World, what: str, said: str) -> None:
     world.say(what, f'service {what}', text='refused, no')

@@ -48,6 +48,7 @@ class PairChange:
     :ivar before, after: how often each next state followed.
     :ivar step: of the first execution since; None if that is long ago.
     :ivar time: of it, in s since 1970; None if that is not known.
+    :ivar again: whether it leads again where it led before the last change, once published.
     """
 
     state: int
@@ -56,6 +57,7 @@ class PairChange:
     after: Annotated[Mapping[int, int], _followers]
     step: Union[int, None] = None
     time: Union[Annotated[float, _time], None] = None
+    again: bool = False
 
     @property
     def pair(self) -> Pair:
@@ -67,6 +69,11 @@ class PairChange:
         """Return the other state that usually followed before; None if there was none."""
         end = usual(self.before)
         return None if end == self.state else end
+
+    def reverts(self, last: PairChange) -> bool:
+        """Return whether the action leads again where it led before the last change."""
+        was, now = usual(self.before), usual(self.after)
+        return was != now and (was, now) == (usual(last.after), usual(last.before))
 
     @property
     def closed(self) -> bool:

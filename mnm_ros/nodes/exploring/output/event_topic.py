@@ -13,7 +13,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.core.progress.said import (
     ExploreCalled,
     ExploreCalledBefore,
@@ -59,9 +59,11 @@ class EventTopic:
         self._lent: set[str] = set()    # those that a goal has, until they explore again
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
         self._change: Event | None = None    # the last one
+        self._changed: dict[Pair, PairChange] = {}    # the last change of each
         self._pause: Event | None = None     # the last one, if it is known who has asked for it
         for event in past:
             self._pause = pause_after(self._pause, event)
+            self._remember(event)
         self._asked: Event | None = None    # the last that may be why it is paused, or goes on
         self._repeats = Repeats()
 
@@ -76,8 +78,8 @@ class EventTopic:
 
         The same call once more is only counted; the ``count`` of what is returned is then 0.
         """
-        event = replace(event, time=event.time or self._clock(), change=event.change and replace(
-            event.change, time=self._time_of(event.change.step)), moves=event.moves and replace(
+        event = replace(event, time=event.time or self._clock(), change=event.change and (
+            self._dated(event.change)), moves=event.moves and replace(
             event.moves, time=self._time_of(event.moves.step),
             latest_time=self._time_of(event.moves.latest)))
         event = replace(event, text=event.text or told(
@@ -85,6 +87,7 @@ class EventTopic:
             event.state is None) else description.names.get(event.state))
         if event.change is not None or event.moves is not None:
             self._change = event
+        self._remember(event)
         if event.what in ('pause', 'resume') or (
                 event.what == 'home' and (event.by or '').startswith('page')):    # pauses first
             self._asked = event
@@ -161,6 +164,16 @@ class EventTopic:
         by = asked.by or ''
         said = (PausedToGoHomeBy if asked.what == 'home' else PausedBy)(by)
         return replace(event, by=by, said=said, text=sentence(said, language=self._language))
+
+    def _dated(self, change: PairChange) -> PairChange:
+        """Return a change with its time, and whether it ends the last one of the pair."""
+        last = self._changed.get(change.pair)
+        return replace(change, time=self._time_of(change.step),
+                       again=last is not None and change.reverts(last))
+
+    def _remember(self, event: Event) -> None:
+        if event.change is not None and event.kind == 'change':
+            self._changed[event.change.pair] = event.change
 
     def _time_of(self, step: int | None) -> float | None:
         """Return about when a step was made, if that was examined."""
