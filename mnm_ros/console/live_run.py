@@ -272,7 +272,7 @@ def summary(
     over = [f'state {state}: {tau:.2f}' for state, tau in found.over_limit]
     rows = [
         ('hypothesis', version(heard)),
-        ('true setting', setting(heard.true_setting, len(scenario.settings))),
+        ('simulated world', setting(heard.true_setting, len(scenario.settings))),
         ('known', f'{len(heard.known)} states'),
         ('missing', ' '.join(map(str, found.missing)) or 'none'),
         ('over the limit', f'{", ".join(over) or "none"} ({limit})'),

@@ -79,14 +79,14 @@ def numbered(states: Sequence[int], width: float = inf,
 
 def setting(index: int | None, settings: int, language: str = ENGLISH) -> str:
     """
-    Return the index of the setting in force and the range of the indices, or ``-``.
+    Return the setting in force, by its index, and the range of the indices; or ``-``.
 
     :param settings: how many there are; 0 if that is not known.
     """
     if index is None:
         return '-'
-    return phrase('figures.setting', language, index=index, last=settings - 1) if (
-        settings) else str(index)
+    return phrase(f'figures.setting{"_of" if settings else ""}', language, index=index,
+                  last=settings - 1)
 
 
 def whole(value: int | None, language: str = ENGLISH) -> str:

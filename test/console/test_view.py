@@ -47,7 +47,8 @@ def test_it_shows_everything(width: int, height: int) -> None:
     for part in (
             'mnm_ros: two rooms', '1:02:03', 'checking/evaluation, round 2, hypothesis 2.1',
             'round 2: state 17 added', '2: 0 1', '123,456 (4,321 per second)',
-            '1 noticed, 1 relearnt', '4,500 steps', '1 (of 0..1)', 'Ctrl-C ends both nodes',
+            '1 noticed, 1 relearnt', '4,500 steps', 'setting 1 (of 0..1)',
+            'Ctrl-C ends both nodes',
             '10:00:00 home is state 0', '10:00:09 round 2: state 17 added'):
         assert part in text
     assert re.search(r'^outside radius +1: 4\b', text, re.MULTILINE)
@@ -88,7 +89,9 @@ def test_a_move_is_called_by_where_it_leads_and_an_arrow_says_only_where_else() 
     heard = Telemetry(
         description=RobotDescription(('way 1', 'way 2'), names={1: 'hall', 2: 'lab'}, moves={
             1: ('to lab', 'to 3')}), known=(1,), counts={1: {0: {2: 3, 1: 1}, 1: {2: 1}}})
-    assert any('hall  to lab 75%  to 3->2' in line for line in shown(heard, width=110, height=40))
+    lines = shown(heard, width=110, height=40)
+    assert any('hall  to lab 75%, to 3 -> lab' in line for line in lines)
+    assert any('action -> where it mostly ended' in line for line in lines)
 
 
 def test_what_it_is_doing_is_not_said_twice() -> None:
@@ -157,8 +160,8 @@ def test_where_the_map_does_not_fit_it_shows_the_robots_surroundings() -> None:
 
 def test_a_world_that_is_no_grid_is_a_list_of_states() -> None:
     text = '\n'.join(shown(BUILDING))
-    assert re.search(r'^@ \+ 3  east->6  west->1 99%', text, re.MULTILINE)
-    assert re.search(r'^  S 0  east->1 90%  west->0', text, re.MULTILINE)
+    assert re.search(r'^@ \+ 3  east -> 6, west -> 1 99%', text, re.MULTILINE)
+    assert re.search(r'^  S 0  east -> 1 90%, west -> 0', text, re.MULTILINE)
     assert re.search(r'^  \? 5$|^  \? 5 ', text, re.MULTILINE)
     # The order stays, but the robot is among those for which there is room.
     tall = replace(MANY, status='', events=(), activity=Activity(home=0, current=77))

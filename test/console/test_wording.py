@@ -22,7 +22,7 @@ from snapshots import BUILDING, FLEET, FULL
 def test_changed_tells_what_is_new_once() -> None:
     assert changed(Telemetry(), FULL, 2) == [
         'phase checking/evaluation', 'round 2', 'known 2: 0 1',
-        'status: round 2: state 17 added', 'true setting 1 (of 0..1)']
+        'status: round 2: state 17 added', 'simulated world: setting 1 (of 0..1)']
     assert changed(FULL, FULL, 2) == []
 
 

@@ -135,7 +135,8 @@ def test_figures_to_be_seen_first() -> None:
     assert figures.tiles(heard) == [
         ('known', '2', 'states with a policy'),
         ('candidates', '3', 'places that are not known yet'),
-        ('steps', '12,345', '812 per second'), ('changes', '1', 'noticed; true setting 1'),
+        ('steps', '12,345', '812 per second'),
+        ('changes', '1', 'noticed; simulated world: setting 1'),
         ('exploration', '2,841', 'steps without good policies')]
     trust = {state: PolicyTrust(trust, None, None, 0, '') for state, trust in (
         (1, Trust.DOUBTED), (5, Trust.CERTIFIED), (6, Trust.ASSUMED))}

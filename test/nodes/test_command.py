@@ -72,7 +72,7 @@ def test_an_explorer_is_run_told_and_watched(
     here = ('--namespace', 'robot_1')
     look = ('watch', *here, '--timeout', str(DEADLINE))
     watch, objects = begin_command(*look), begin_command(*look, '--json')
-    wait_for_line(watch, 'true setting 0')
+    wait_for_line(watch, 'simulated world: setting 0')
     wait_for_line(objects, '"true_setting":0')
     explorer = begin_command(
         'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
@@ -113,8 +113,8 @@ def test_an_explorer_is_run_told_and_watched(
     assert [call.wait() for call in calls] == [0, 0, 0] and explorer.stop() == 0
     said = [json.loads(line) for line in objects.output.splitlines()]
     lines = watch.output.splitlines()
-    kinds = ('(waiting for the robot$|(phase|round|known|outside the radius|status:|true setting|'
-             'no answer for) )')
+    kinds = ('(waiting for the robot$|(phase|round|known|outside the radius|status:|'
+             'simulated world:|no answer for) )')
     assert all(re.match(rf'\d\d:\d\d:\d\d {kinds}', line) for line in lines), lines
     assert all(one[9:] != other[9:] for one, other in zip(lines, lines[1:])), lines
     building = [row for row in said if not row['known'] and row['progress'] is not None]

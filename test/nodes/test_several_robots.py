@@ -250,7 +250,7 @@ def test_the_command_shows_each_robot_and_judges_what_came_of_it(
         '-p', 'latency:=0.01', '--once', '--timeout', str(DEADLINE),
         '-p', f'explorer:record:={tmp_path / "record"}')
     assert done.returncode == 0, done.stdout + done.stderr
-    assert 'The hypothesis is right.' in done.stdout and 'true setting    0' in done.stdout
+    assert 'The hypothesis is right.' in done.stdout and 'simulated world setting 0' in done.stdout
     steps = [int(figure.replace(',', '')) for figure in re.findall(
         r'(?:robots *| {16})(?:r1|deck/r2): ([0-9,]+) steps, in [^,]+, exploring', done.stdout)]
     assert len(steps) == 2 and all(steps), done.stdout

@@ -14,6 +14,7 @@ from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
 from mnm_ros.view.scene import KINDS, kinds
 from mnm_ros.view.telemetry import Telemetry
+from mnm_ros.view.words import clip
 from rich.text import Text
 
 Cell = tuple[str, tuple[int, ...]]
@@ -122,6 +123,8 @@ class WorldView:
         if room < len(states):
             more = len({*states[room:]} - {*states[:room]})
             lines.append(Text(phrase('terminal.more_states', self._language, count=more), 'dim'))
+        elif room < rows and any(_arcs(self._heard, state) for state in states):
+            lines.append(Text(clip(phrase('terminal.arcs', self._language), columns), 'dim'))
         return lines
 
     def key(self) -> Text:
@@ -163,18 +166,22 @@ class WorldView:
             self._styled(self.mark(state)), f' {heard.description.name(state)}  ')
         arcs = list(_arcs(heard, state))
         for index, arc in enumerate(arcs):
-            dots = 4 if index < len(arcs) - 1 else 0
-            if len(line) + len(arc) + dots > columns:
+            last = index == len(arcs) - 1
+            if len(line) + len(arc) + (0 if last else 4) > columns:
                 line.append('...', 'dim')
                 break
-            line.append(f'{arc}  ')
+            line.append(arc if last else f'{arc}, ')
         line.rstrip()
         line.truncate(columns)
         return line
 
 
 def _arcs(heard: Telemetry, state: int) -> Iterator[str]:
-    """Yield where each action has mostly led to, and how often, unless that is always."""
+    """
+    Yield where each action has mostly led to, and how often, unless that is always.
+
+    The end is left out if the name of the action has it.
+    """
     for action, nexts in sorted(heard.counts.get(state, {}).items()):
         if action == RESET:
             continue
@@ -183,4 +190,5 @@ def _arcs(heard: Telemetry, state: int) -> Iterator[str]:
         often = '' if share == 1 else f' {min(share, 0.99):.0%}'
         move = heard.description.action_name(action, state)
         named = move == f'to {heard.description.name(following)}'
-        yield f'{move}{"" if named else f"->{following}"}{often}'
+        end = '' if named else f' -> {heard.description.name(following)}'
+        yield f'{move}{end}{often}'

@@ -25,6 +25,7 @@ from mnm_ros.view.words import (
     per_second,
     remaining,
     rests_on,
+    setting,
     trust_words,
     trusted,
     whole,
@@ -73,7 +74,7 @@ def tiles(heard: Telemetry, language: str = ENGLISH) -> list[tuple[str, str, str
         )))),
         ('changes', '\u2013' if noticed is None else str(noticed),
          phrase('remarks.changes', language) if true is None else
-         phrase('remarks.setting', language, setting=true))]
+         phrase('remarks.setting', language, setting=setting(true, 0, language)))]
     if exploration is not None:
         found.append(('exploration', whole(exploration, language),
                       phrase('remarks.exploration', language)))
