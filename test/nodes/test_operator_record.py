@@ -22,6 +22,7 @@ from mnm_ros.nodes.common.request import Request
 from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.subscriptions import _CHANGE
 from mnm_ros.view.event_words import told
 from mnm_ros.view.sentences import sentence
 from node_processes import Done, Peer, ScriptedRobot
@@ -217,6 +218,13 @@ def test_each_robot_of_a_fleet_rests_for_itself(monkeypatch: pytest.MonkeyPatch)
     assert world.after(0.0) == [
         f'r2: sent home to rest at hall, by battery: {sentence(low)}',
         f'r1: sent home to rest at hall, by hour: {sentence(late)}']
+
+
+def test_a_door_that_mnm_ros_explore_moves_is_one_event_with_its_name(world: World) -> None:
+    request = Request.from_json(_CHANGE)
+    world.say(request.what, request.by)
+    world.say('change', 'service change')    # as the simulator says at once
+    assert world.after(9.0) == ['change of the simulated world, by mnm_ros explore']
 
 
 @pytest.mark.parametrize(('what', 'said'), [
