@@ -241,6 +241,8 @@ def test_physics(start: Callable, peer: Peer) -> None:
     maps = peer.listen(OccupancyGrid, 'map')
     driver.command = 0.3, 0.0
     peer.wait_for(lambda: bumps[-1].data, 'the leg of the table')
+    heard = len(driver.poses)    # before which others may be on their way
+    peer.wait_for(lambda: len(driver.poses) > heard + 20, 'what it comes to')
     assert driver.poses[-1].pose.pose.position.x == pytest.approx(2.86, abs=0.03)
     world = load('furnished_flat')
     assert maps[0].data.count(100) == len(world.walls - world.legs)
