@@ -245,9 +245,8 @@ def _newest(events: tuple[Event, ...]) -> tuple[Event, ...]:
 
     Tries of closed ways are counted apart, so that they take the place of no other event.
     """
-    tries = [event for event in events if isinstance(event.said, (WaysClosed, WayStillClosed))]
-    others = [event for event in events if not isinstance(
-        event.said, (WaysClosed, WayStillClosed))]
+    tries, others = ([event for event in events if isinstance(
+        event.said, (WaysClosed, WayStillClosed)) == is_try] for is_try in (True, False))
     changes = [event for event in others[:-_EVENTS] if event.kind == 'change' and event.change]
     kept = {id(event) for event in (*changes[-_EVENTS:], *others[-_EVENTS:], *tries[-_EVENTS:])}
     return tuple(event for event in events if id(event) in kept)

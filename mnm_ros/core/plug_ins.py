@@ -10,7 +10,8 @@ of an exploration is also found by ``module:factory``, wherever that can be impo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 import importlib
 from types import MappingProxyType
 from typing import Any, TYPE_CHECKING
@@ -48,20 +49,17 @@ def load(kind: str, name: str, own: tuple[str, ...] = ()) -> Any:
     :raises InvalidValueError: if there is none, or if it cannot be imported.
     """
     if ':' in name and kind in OPTIONS:
-        return _import(kind, name)
+        part = _loaded(kind, name, 'a module:factory to import', partial(imported, name))
+        _imported.add((kind, name))
+        return part
     found = installed(kind)
     if name not in found:
         raise InvalidValueError(
             f'{kind} is {name!r}, expected one of {", ".join(dict.fromkeys([*own, *found]))}, '
             + 'a module:factory, ' * (kind in OPTIONS)
             + f'or an entry point of the group {GROUPS[kind]}')
-    try:
-        return found[name].load()
-    # It is foreign code; it may raise anything, or end the program.
-    except (Exception, SystemExit) as error:
-        raise InvalidValueError(
-            f'{kind} is {name!r}, expected an entry point that can be imported: '
-            f'{found[name].value}: {type(error).__name__}: {error}') from None
+    return _loaded(kind, name, f'an entry point that can be imported: {found[name].value}',
+                   found[name].load)
 
 
 def was_imported(kind: str, name: str) -> bool:
@@ -75,13 +73,10 @@ def imported(name: str) -> Any:
     return getattr(importlib.import_module(module), factory)
 
 
-def _import(kind: str, name: str) -> Any:
+def _loaded(kind: str, name: str, expected: str, load_part: Callable[[], Any]) -> Any:
     try:
-        found = imported(name)
-    # The module is foreign code; it may raise anything, or end the program.
+        return load_part()
+    # It is foreign code; it may raise anything, or end the program.
     except (Exception, SystemExit) as error:
         raise InvalidValueError(
-            f'{kind} is {name!r}, expected a module:factory to import: '
-            f'{type(error).__name__}: {error}') from None
-    _imported.add((kind, name))
-    return found
+            f'{kind} is {name!r}, expected {expected}: {type(error).__name__}: {error}') from None
