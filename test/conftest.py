@@ -74,6 +74,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()    # which saves a sixth of the collection, and a tenth of the tests
     config.addinivalue_line('markers', 'thorough(shown_by): a test that only --all runs')
     config.addinivalue_line('markers', 'quick: a test that --quick runs whatever it costs')
     tiers.choose(config.getoption('all'))
@@ -90,7 +91,6 @@ def pytest_collection_finish() -> None:
     """Keep what was collected, which lives to the end, from being looked at by collections."""
     gc.collect()
     gc.freeze()
-    gc.disable()    # which saves a tenth of the CPU time
 
 
 @pytest.fixture(autouse=True, scope='module')
