@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-import json
 import math
 import time
 from typing import Any, TYPE_CHECKING, TypeVar
@@ -18,6 +17,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import WaysClosed, WayStillClosed
+from mnm_ros.request import Request
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.telemetry import RobotsMet, StepRate, Telemetry
 from rcl_interfaces.srv import GetParameters
@@ -41,7 +41,6 @@ _ResponseT = TypeVar('_ResponseT')
 _EVENTS = 50       # that are kept
 _POLL = 0.2        # s, between two checks for an answer
 _REQUEST = 0.5     # s, between two requests for one policy
-_CHANGE = json.dumps({'what': 'change', 'by': 'mnm_ros explore'})    # who asks for it, on requests
 
 
 class PolicyRequests:
@@ -324,7 +323,7 @@ class Listener:
 
     def change(self) -> None:
         """Ask for the next setting, wherever the service is offered, and say who does."""
-        self._requests.publish(String(data=_CHANGE))
+        self._requests.publish(String(data=Request('change', 'mnm_ros explore').to_json()))
         for client in self._changes:
             if client.service_is_ready():
                 client.call_async(Trigger.Request())

@@ -16,8 +16,8 @@ from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import NoPolicyYet, PoliciesRefused, Said
 from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, EACH_SECOND
-from mnm_ros.nodes.common.request import Request
 from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
+from mnm_ros.request import Request
 from mnm_ros.view.sentences import sentence
 from node_processes import NodeProcess, Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String

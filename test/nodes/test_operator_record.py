@@ -18,11 +18,10 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import BatteryLow, OutsideHours
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.common.allowance import Allowance, AT_ONCE, EACH_SECOND
-from mnm_ros.nodes.common.request import Request
 from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
+from mnm_ros.request import Request
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.subscriptions import _CHANGE
 from mnm_ros.view.event_words import told
 from mnm_ros.view.sentences import sentence
 from node_processes import Done, Peer, ScriptedRobot
@@ -221,8 +220,7 @@ def test_each_robot_of_a_fleet_rests_for_itself(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_door_that_mnm_ros_explore_moves_is_one_event_with_its_name(world: World) -> None:
-    request = Request.from_json(_CHANGE)
-    world.say(request.what, request.by)
+    world.say('change', 'mnm_ros explore')
     world.say('change', 'service change')    # as the simulator says at once
     assert world.after(9.0) == ['change of the simulated world, by mnm_ros explore']
 

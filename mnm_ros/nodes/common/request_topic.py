@@ -11,7 +11,7 @@ from mnm_ros import messages
 from mnm_ros.core.progress.said import InWords, Refused, Said
 from mnm_ros.language import ENGLISH
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.common.request import Request
+from mnm_ros.request import Request
 from mnm_ros.view.sentences import sentence
 from rclpy.duration import Duration
 from std_msgs.msg import String

@@ -15,11 +15,11 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import as_said, Reason, Said, SettingChanged, TooManyCalls
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.common.request import Request
 from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, SERVICE
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
 from mnm_ros.protocol.rest_rules import asked_by
+from mnm_ros.request import Request
 from mnm_ros.view.event_words import goal_said
 from mnm_ros.view.sentences import sentence
 from std_msgs.msg import Bool, String
