@@ -84,9 +84,14 @@ def check(language: str) -> None:
 
 def _fields(template: object) -> set[str] | None:
     """Return the words in braces of a phrase; None if it is none, or cannot be filled."""
+    return _fields_of(template) if isinstance(template, str) else None
+
+
+@lru_cache(maxsize=None)
+def _fields_of(template: str) -> set[str] | None:
+    """Return the words in braces of a text, which several nodes of a process may check."""
     try:
-        return {name for _, name, *_ in Formatter().parse(template) if name is not None} if (
-            isinstance(template, str)) else None
+        return {name for _, name, *_ in Formatter().parse(template) if name is not None}
     except ValueError:
         return None
 

@@ -305,8 +305,11 @@ class Peer:
         self._executor.add_node(node)
 
     def spin_without(self, node: Node) -> None:
-        """Let it be silent from now on."""
+        """Let it be silent from now on, after what is due."""
         self._executor.remove_node(node)
+        removed = self._executor.create_task(lambda: None)
+        while not removed.done():
+            self._executor.spin_once(timeout_sec=0.0)
 
     def spin_again(self, node: Node) -> None:
         """Spin a node that was silent, and that has yet to take what has come meanwhile."""
