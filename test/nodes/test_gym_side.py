@@ -9,8 +9,6 @@ from collections.abc import Callable
 import json
 from math import comb, log
 from pathlib import Path
-import subprocess
-import sys
 from typing import Any
 
 from node_processes import Peer
@@ -197,12 +195,11 @@ def test_the_table_of_an_environment_may_be_missing_or_another() -> None:
     assert not declared(env, 0)
 
 
-def test_without_gymnasium_one_line(tmp_path: Path) -> None:
-    script = 'import sys; sys.modules["gymnasium"] = None\n' \
-             'from mnm_ros.nodes.gym_side import main; sys.exit(main(sys.argv))'
-    done = subprocess.run(
-        [sys.executable, '-c', script, '--ros-args', '-p', 'environment:=FrozenLake-v1'],
-        capture_output=True, text=True, timeout=240)
-    assert done.returncode == 1
-    line, = done.stderr.splitlines()
+def test_without_gymnasium_one_line(start: Callable, tmp_path: Path) -> None:
+    path = tmp_path / 'without.py'
+    path.write_text('import sys; sys.modules["gymnasium"] = None\n'
+                    'from mnm_ros.nodes.gym_side import main; sys.exit(main())\n')
+    node = start(str(path), environment='FrozenLake-v1')
+    assert node.wait() == 1
+    line, = node.output.splitlines()
     assert line.startswith('gym_side: ') and "pip install 'gymnasium" in line

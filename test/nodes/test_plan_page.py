@@ -8,7 +8,7 @@ What they take from a browser, how they are served, and how they are used in a r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 import re
@@ -23,7 +23,6 @@ from urllib.request import Request, urlopen
 from english import english_in
 from flats import DOOR, flat, saved
 from late import late
-from mnm_ros.command.main import main
 from mnm_ros.language import phrase
 from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
@@ -137,14 +136,14 @@ def test_it_is_served_to_its_own_pages_alone(served: Served) -> None:
 
 
 def test_a_port_in_use_is_said(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str]) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin_command: Callable) -> None:
     monkeypatch.chdir(tmp_path)
     saved(tmp_path, flat(DOOR))
     with socket.create_server(('localhost', 0)) as used:
         port = str(used.getsockname()[1])
-        assert main(['map', 'flat.yaml', *HOME, '--page', '--port', port]) == 1
-    said = capsys.readouterr().err
+        command = begin_command('map', 'flat.yaml', *HOME, '--page', '--port', port)
+        assert command.wait() == 1
+    said = command.errors
     assert f"'localhost' and {port}" in said and 'Traceback' not in said
 
 
