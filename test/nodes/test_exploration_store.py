@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partialmethod
 import json
 import os
 from pathlib import Path
@@ -26,7 +27,7 @@ from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.checkpoint import database as checkpoint_database
 from mnm_ros.checkpoint import input_log
-from mnm_ros.checkpoint.store import Store
+from mnm_ros.checkpoint.store import LEAST_BETWEEN_POINTS, Store
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import DiskTooSlow, InWords, NothingKept, NothingSaved
@@ -458,13 +459,16 @@ def test_policies_are_published_once_they_are_kept(
     leave(peer, node)
 
 
-def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> None:
+def test_resume_points_are_made_however_short_the_sessions(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    between: int = strength(200, LEAST_BETWEEN_POINTS)    # inputs
+    monkeypatch.setattr(Store, 'attach', partialmethod(Store.attach, between=between))
     simulator = Simulator(load('corridor'), 1)
     for _ in range(strength(2, 8)):    # each too short by itself
         keeper = keeping(tmp_path, [])
         if keeper.waiting:
             keeper.adopt(keeper.restore())
-        for _ in range(1000):
+        for _ in range(between // 2):
             action = keeper.exploration.next_action()
             keeper.exploration.observe(action, simulator.step(action))
         keeper.close()
