@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import mnm_ros
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'tutorials'
 
@@ -95,6 +95,11 @@ def _with_seeds(run_study: Callable[..., Any], few: range, scenarios: Any, bases
     return run_study(scenarios, bases, few, **more)
 
 
+@thorough(shown_by=(
+    'test_notebook.py::test_the_lake_is_explored_and_its_change_noticed '
+    'study/test_run_study.py::test_methods_differ_as_they_should '
+    'benchmarks/test_changes_benchmark.py::test_the_table '
+    'core/test_window_tests.py::test_the_printed_addition_test_never_adds_with_its_own_window'))
 def test_mnm_needs_the_fewest_exploration_steps_and_the_repairs_are_needed(
         drawn: list[int], capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch) -> None:

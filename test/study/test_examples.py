@@ -13,20 +13,31 @@ from mnm_ros import explore
 from mnm_ros.core import RESET
 from pages import blocks, DOCS, ROOT
 import pytest
+from tiers import thorough
 
 EXAMPLES = ROOT / 'examples'
 
 
 @pytest.mark.parametrize(('name', 'needs', 'said', 'files'), [
-    ('explore_without_ros', 'matplotlib',
-     ['13 states are known', r'leads elsewhere than before',
-      r'no longer reached by their policies, deleted', r'(to state +\d+ begin with \w+\n){6}$'],
-     ['explore_without_ros.png']),
+    pytest.param(
+        'explore_without_ros', 'matplotlib',
+        ['13 states are known', r'leads elsewhere than before',
+         r'no longer reached by their policies, deleted',
+         r'(to state +\d+ begin with \w+\n){6}$'],
+        ['explore_without_ros.png'], marks=thorough(
+            'study/test_examples.py::test_an_example_runs '
+            'test_readme.py::test_the_exploration_without_ros_that_is_shown_knows_the_grid '
+            'test_notebook.py::test_the_lake_is_explored_and_its_change_noticed')),
     ('named_building', 'numpy',
      ['to the archive: door 0, door 2, door 1\n', '(to the .*\n){7}building.csv'],
      ['building.csv']),
-    ('gymnasium_lake', 'gymnasium pandas',
-     ['16 states after', 'in state 15 after 6 steps', r'15 proven +6.0'], ['lake.log.sqlite']),
+    pytest.param(
+        'gymnasium_lake', 'gymnasium pandas',
+        ['16 states after', 'in state 15 after 6 steps', r'15 proven +6.0'], ['lake.log.sqlite'],
+        marks=thorough(
+            'study/test_examples.py::test_an_example_runs '
+            'study/test_explore.py::test_what_is_saved_is_loaded_and_goes_on_alike '
+            'test_notebook.py::test_the_lake_is_explored_and_its_change_noticed')),
     ('own_base', 'numpy', [r'SureSteps: 10 states after 1\d\d steps', r'disco: 10 states'], []),
     ('own_detector', 'numpy',
      ['AfterFailure: 12 failures', 'Detector: 24 failures', '3 states are known'], []),
