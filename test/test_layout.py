@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import combinations
 import math
 import random
@@ -71,29 +72,34 @@ def explored(layout: Layout, links: list[Link], seed: int) -> float:
     return farthest
 
 
+@lru_cache(maxsize=None)
+def explored_grid(seed: int) -> tuple[Layout, float]:
+    """Return the layout of a grid of 5 x 5, which nobody changes, and what ``explored`` says."""
+    layout = Layout()
+    return layout, explored(layout, grid(5), seed)
+
+
 @pytest.mark.parametrize('seed', range(strength(3, 8)))
 @pytest.mark.parametrize('links', [grid(5), star(30), chain(20), clique(12), grid(3)],
                          ids=['grid', 'star', 'chain', 'clique', 'small grid'])
 def test_while_states_are_met_none_jumps_and_none_hides_another(
         links: list[Link], seed: int) -> None:
-    assert explored(Layout(), links, seed) <= STRIDE + 1e-9
+    farthest = explored_grid(seed)[1] if links == grid(5) else explored(Layout(), links, seed)
+    assert farthest <= STRIDE + 1e-9
 
 
 @pytest.mark.parametrize('seed', range(strength(3, 8)))
 def test_a_grid_is_recognised(seed: int) -> None:
-    links, layout = grid(5), Layout()
-    explored(layout, links, seed)
-    assert quality(layout, links)[0] < 1.4
-    assert quality(layout, links)[1] > 2.2 * quality(layout, links)[0]
+    linked, others, _ = quality(explored_grid(seed)[0], grid(5))
+    assert linked < 1.4
+    assert others > 2.2 * linked
 
 
 def test_few_links_of_a_grid_are_folded() -> None:
     """No state jumps, so a corner that was met late may stay folded: in two grids of three."""
     means, unfolded, runs = [], 0, strength(9, 24)
     for seed in range(runs):
-        layout = Layout()
-        explored(layout, grid(5), seed)
-        linked, _, longest = quality(layout, grid(5))
+        linked, _, longest = quality(explored_grid(seed)[0], grid(5))
         means.append(linked)
         unfolded += longest < 1.3
     assert fmean(means) < 1.25 and max(means) < 1.5    # measured: 1.23 and 1.47

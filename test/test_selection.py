@@ -102,9 +102,7 @@ def test_quick_leaves_out_nodes_and_what_costs_much(tmp_path: Path) -> None:
         'than 0.4 s of CPU time)']
 
 
-def test_costs_are_recorded(tmp_path: Path) -> None:
-    pytest.importorskip('xdist', reason='pytest-xdist is not installed')
-    code = """
+CODE = """
 import time, pytest
 def compute(seconds):
     end = time.process_time() + seconds
@@ -119,8 +117,23 @@ def test_first(shared, case): pass
 def test_second(shared): pass
 def test_nothing(): pass
 """
-    printed(tmp_path, {'core/test_a.py': code}, 1, '--record-costs')
-    costs = tiers.recorded(tmp_path / 'test' / 'costs.json').functions
+
+
+@pytest.fixture(scope='module')
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, tiers.Costs]:
+    """Run several files with one worker, and return what that prints, and what it records."""
+    pytest.importorskip('xdist', '3.7', reason='pytest-xdist is not installed, or before 3.7')
+    folder = tmp_path_factory.mktemp('recorded')
+    names = ['core/test_b.py', 'core/test_long.py', 'nodes/test_c.py', 'nodes/test_d.py',
+             'nodes/test_longest.py']
+    said = printed(
+        folder, {'core/test_a.py': CODE, **dict.fromkeys(names, 'def test_it(): pass')}, 1,
+        '-vv', '--dist', 'loadfile', '--no-loadscope-reorder', '--record-costs')
+    return said, tiers.recorded(folder / 'test' / 'costs.json')
+
+
+def test_costs_are_recorded(recorded: tuple[str, tiers.Costs]) -> None:
+    costs = recorded[1].functions
     assert {*costs} == {f'core/test_a.py::test_{name}' for name in ('it', 'first', 'second')}
     assert all(0.6 <= seconds < 8 if name.endswith('it') else 0.4 <= seconds < 0.8
                for name, seconds in costs.items()), costs
@@ -135,14 +148,11 @@ def test_costs_of_a_part_are_not_recorded(tmp_path: Path, part: tuple[str, ...])
 
 
 def test_long_files_begin_and_those_that_wait_take_turns_with_those_that_compute(
-        tmp_path: Path) -> None:
-    pytest.importorskip('xdist', '3.7', reason='pytest-xdist is not installed, or before 3.7')
-    names = ['core/test_a.py', 'core/test_b.py', 'core/test_long.py', 'nodes/test_c.py',
-             'nodes/test_d.py', 'nodes/test_longest.py']
-    said = printed(tmp_path, dict.fromkeys(names, 'def test_it(): pass'), 1, '-vv', '--dist',
-                   'loadfile', '--no-loadscope-reorder')
-    assert re.findall(r'PASSED test/(\S+)::', said) == [names[number] for number in (
-        5, 2, 0, 3, 1, 4)]
+        recorded: tuple[str, tiers.Costs]) -> None:
+    begun = re.findall(r'PASSED test/(\S+)::', recorded[0])
+    assert [*dict.fromkeys(begun)] == [
+        'nodes/test_longest.py', 'core/test_long.py', 'core/test_a.py', 'nodes/test_c.py',
+        'core/test_b.py', 'nodes/test_d.py']
 
 
 def marked(path: Path) -> tuple[list[str], dict[str, bool]]:

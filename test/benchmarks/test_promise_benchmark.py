@@ -31,11 +31,20 @@ def measured(path: Path, jobs: int) -> str:
     return path.read_text(encoding='utf-8')
 
 
-def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
-    one = measured(tmp_path / 'one.csv', 1)
+@pytest.fixture(scope='module')
+def one(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the rows that one process makes."""
+    return measured(tmp_path_factory.mktemp('one') / 'one.csv', 1)
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_the_same_whatever_the_number_of_processes(one: str, tmp_path: Path) -> None:
     # Two processes make the rows of one: so it is after a kill, too, in test_batch.py.
     assert not strength(False, True) or measured(tmp_path / 'other.csv', 2) == one
-    rows = list(csv.DictReader(one.splitlines()))
+    rows = rows_of(one)
     assert [(row['family'], int(row['seed']), QUICK) for row in rows] == TASKS
     assert [row['end'] for row in rows] == ['found', 'found', 'relearnt']
     for row in rows:
@@ -180,12 +189,14 @@ def test_a_budget_that_is_used_up() -> None:
     assert (alone.end, alone.steps) == ('no hypothesis', 10)
 
 
-def test_a_change_that_is_not_noticed_in_time() -> None:
-    found = trials.run('changing_chain', 2, QUICK)
+def test_a_change_that_is_not_noticed_in_time(one: str) -> None:
+    found, = (row for row in rows_of(one) if row['family'] == 'changing_chain')
+    steps_first = int(found['steps_first'])
     outcome = trials.run('changing_chain', 2, replace(
-        QUICK, budget=found.steps_first, change_after=found.steps_first // 2))
+        QUICK, budget=steps_first, change_after=steps_first // 2))
     assert outcome.end in ('relearnt', 'unnoticed', 'not relearnt')
-    assert outcome.last is not None and outcome.first == found.first
+    assert outcome.last is not None and outcome.first == RIGHT
+    assert outcome.steps_first == steps_first and found['ok_first'] == '1'
 
 
 def test_a_crash_is_counted_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,8 +295,9 @@ def test_a_rate_above_delta_is_not_well(
 
 def test_what_is_noticed_where_nothing_changes_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     calm = strength(60, 300)    # steps
-    configuration = replace(QUICK, radius=strength(2.0, 0.0), change_after=calm)
-    outcome = trials.run('beyond_star', 0, configuration)
+    seed, radius = strength((1, 2.0), (0, 0.0))
+    configuration = replace(QUICK, radius=radius, change_after=calm)
+    outcome = trials.run('beyond_star', seed, configuration)
     assert (outcome.end, outcome.alarms) == ('found', 0)
     assert outcome.steps == outcome.steps_first + calm
     adopt = trials.Mnm._adopt
@@ -295,4 +307,4 @@ def test_what_is_noticed_where_nothing_changes_is_counted(monkeypatch: pytest.Mo
         mnm.log.notice()
 
     monkeypatch.setattr(trials.Mnm, '_adopt', cry_wolf)
-    assert trials.run('beyond_star', 0, configuration).alarms == 1
+    assert trials.run('beyond_star', seed, configuration).alarms == 1
