@@ -25,7 +25,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.view.telemetry import Telemetry
 import pytest
-from tiers import thorough
+from tiers import strength, thorough
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
@@ -368,7 +368,7 @@ def test_the_real_nodes(tmp_path: Path) -> None:
     (tmp_path / 'corridor.yaml').write_text(CORRIDOR)
     status, output = on_a_terminal(lambda terminal: subprocess.Popen(
         [sys.executable, '-m', 'mnm_ros.console', str(tmp_path / 'corridor.yaml'), '--once',
-         '--timeout', str(DEADLINE_S)],
+         '--timeout', str(DEADLINE_S), *strength(('--radius', '2', '--delta', '0.9'), ())],
         env={**os.environ, 'TERM': 'xterm', 'TMPDIR': str(tmp_path)}, stdout=terminal,
         stderr=subprocess.STDOUT, start_new_session=True))
     assert status == 0 and is_redrawn_in_place(output), output
