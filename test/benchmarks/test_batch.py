@@ -181,14 +181,14 @@ def test_a_row_is_as_good_as_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a benchmark makes of a row is what it would make of the run itself."""
     def texts(columns: dict[str, object]) -> dict[str, str]:
         return {name: str(value) for name, value in columns.items()}
-    task = ('random_tree', 3, 0.5, 0.1)
-    steps = strength(3_000, 20_000)
+    task, steps = strength(
+        (('random_tree', 2, 1.0, 0.2), 1_000), (('random_tree', 3, 0.5, 0.1), 20_000))
     for base in ('', *strength((), ('ucb_explore',))):
         made = prediction.run(steps, base, task)
         row = texts({**prediction.names(steps, base, task), **made.columns()})
         assert prediction.Run.of(row) == made and made.steps > 0
         assert len(made.told) == (0 if base else len(prediction.WAY))
-    given = 2000, '', ('broken_wheel', 1)
+    given = strength(1000, 2000), '', ('broken_wheel', 1)
     told = progress.run(*given)
     if strength(True, False):    # that a run repeats itself is no matter of its row
         monkeypatch.setattr(progress, 'run', lambda *_: told)

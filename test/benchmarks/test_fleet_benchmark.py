@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import fleet
 import pytest
+from tiers import strength
 
 
 def test_a_fleet_is_compared_with_one_robot(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ['--worlds', 'corridor', '--robots', '2', '--seeds', '2', '--jobs', '1']
+    seeds = strength('1', '2')
+    words = ['--worlds', 'corridor', '--robots', '2', '--seeds', seeds, '--jobs', '1']
     assert fleet.main(words) == 0
     _, alone, two, seconds = capsys.readouterr().out.splitlines()
-    assert alone.split()[:3] == ['corridor', 'alone', '2'] and ' s with' in seconds
-    assert two.split()[:3] == ['corridor', '2', '2'] and 1 < float(two.split()[4]) < 2.2
+    assert alone.split()[:3] == ['corridor', 'alone', seeds] and ' s with' in seconds
+    assert two.split()[:3] == ['corridor', '2', seeds] and 1 < float(two.split()[4]) < 2.2
 
 
 def test_what_is_below_its_target_or_wrong_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from tiers import strength
 
 def test_a_map_that_is_refused_has_its_line_and_a_floor_that_takes_too_much_fails(
         tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, part = maps.floor, strength(104, 200)    # of its pixels, on each side
+    whole, part = maps.floor, strength(84, 200)    # of its pixels, on each side
     monkeypatch.setattr(maps, 'floor', lambda side, seed: whole(side, seed)[:part, :part])
     bad = tmp_path / 'bad.yaml'
     bad.write_text('image: none.pgm\n')

@@ -54,11 +54,13 @@ def test_it_takes_about_as_many_steps() -> None:
 
     It misses all of 3 runs with a probability of at most 0.001, and 4 of 7 with at most 0.0028.
     """
-    scenario, radius, inside = load('grid_3x3'), strength(2.0, 4.0), 0
+    world, radius = strength(('corridor', 2.0), ('grid_3x3', 4.0))
+    scenario, inside = load(world), 0
+    actions = len(scenario.actions)
     for seed in range(strength(3, 7)):
         simulator = Simulator(scenario, seed)
-        problem, declared = Problem(4, radius, 1.0, 0.1), support(simulator.cmp)
-        probe = Probe(4, radius, 5, 100, seed)
+        problem, declared = Problem(actions, radius, 1.0, 0.1), support(simulator.cmp)
+        probe = Probe(actions, radius, 5, 100, seed)
         while not probe.over:
             probe.observe(simulator.step(probe.next_action()))
         told = rehearse(problem, probe.home, declared, probe.counts)
