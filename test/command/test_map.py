@@ -32,7 +32,7 @@ HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance'
 RADIUS = strength('1', '4')
 SCENARIO = str(ROOT / 'config' / 'scenarios' / 'corridor.yaml')
 STEPS = re.compile(r'([\d,]+) steps, ways')
-SOON = (*HOME, '--radius', '1')    # what is told of exploring takes a second to be played, not ten
+SOON = (*HOME, '--radius', '1', '--cell', '0.5')    # what is told of it takes a second, not ten
 
 
 @pytest.fixture(autouse=True)
@@ -230,7 +230,8 @@ def number(text: str) -> int:
 @pytest.mark.usefixtures('played')
 def test_a_small_battery_has_to_be_charged(folder: Path, capsys: pytest.CaptureFixture) -> None:
     radius, hours = strength(('1', 0.02), ('2', 0.1))
-    assert main(['map', 'flat.yaml', *HOME, '--radius', radius, '--battery', str(hours)]) == 0
+    assert main(['map', 'flat.yaml', *HOME, '--cell', '0.5', '--radius', radius, '--battery',
+                 str(hours)]) == 0
     seconds, times = re.search(rf'L = {radius}: \d+ places, ([\d,]+) s .* keep it charged (.*)',
                                capsys.readouterr().out).groups()
     due = int(number(seconds) / (hours * 3600))
