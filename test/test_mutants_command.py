@@ -74,9 +74,9 @@ def test_a_broken_promise_that_no_test_notices_survives(
     said = capsys.readouterr().out
     assert '1/2 killed half.py: half' in said and '2/2 SURVIVED half.py: half' in said
     with pytest.raises(SystemExit, match="half.py has 'absent' 0 times"):
-        mutants.break_promises(tmp_path, [promises[0]._replace(code='absent')])
+        mutants.is_noticed(tmp_path, promises[0]._replace(code='absent'))
     with pytest.raises(SystemExit, match='no test can be run'):
-        mutants.break_promises(tmp_path, [promises[0]._replace(mutant=')')])
+        mutants.is_noticed(tmp_path, promises[0]._replace(mutant=')'))
 
 
 def test_a_folder_stands_for_its_modules_without_those_ignored() -> None:

@@ -24,11 +24,12 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from rclpy.parameter import Parameter
-from tiers import thorough
+from tiers import strength, thorough
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(__file__).with_name('plug_ins')
-PROBLEM = Problem(2, 3.0, 1.0, 0.1)
+PROBLEM = Problem(2, 3.0, 1.0, strength(0.5, 0.1))
+LATER = strength(900, 1500)    # steps, after which a hypothesis is checked
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +77,7 @@ def test_a_base_without_a_policy_for_home_is_refused(
     'own_parts:CautiousPlanner',
     marks=thorough('test_plug_ins.py::test_a_planner test_plug_ins.py::test_a_detector'))])
 def test_a_planner(name: str, own_parts: Any) -> None:
-    exploration = explored(1500, planner=name)
+    exploration = explored(LATER, planner=name)
     assert own_parts.CautiousPlanner.planned > own_parts.CautiousPlanner.made > 0
     assert exploration.hypothesis is not None and len(exploration.hypothesis.targets) > 2
     simulator = Simulator(load('corridor'), 1)
@@ -93,14 +94,14 @@ def test_a_planner(name: str, own_parts: Any) -> None:
     marks=thorough('test_plug_ins.py::test_a_planner test_plug_ins.py::test_a_detector'))])
 def test_a_detector(name: str, own_parts: Any) -> None:
     overrides = {'detector': name}
-    exploration, simulator = explored(1500, **overrides), Simulator(load('corridor'), 1)
+    exploration, simulator = explored(LATER, **overrides), Simulator(load('corridor'), 1)
     assert own_parts.CountingDetector.heard > 0 and not exploration.can_snapshot
     while not exploration.can_snapshot:
         play(exploration, simulator.step, 1)
     again = Exploration(settings(PROBLEM, overrides=overrides), 0,
                         json.loads(json.dumps(exploration.to_state())))
     before = own_parts.CountingDetector.heard
-    play(again, simulator.step, 500)
+    play(again, simulator.step, strength(200, 500))
     assert own_parts.CountingDetector.heard > before
     assert again.hypothesis is not None and again.hypothesis.targets == (
         exploration.hypothesis and exploration.hypothesis.targets)
@@ -108,7 +109,7 @@ def test_a_detector(name: str, own_parts: Any) -> None:
 
 @pytest.mark.parametrize('name', ['trusting', 'own_parts:trusting'])
 def test_checks(name: str) -> None:
-    exploration = explored(1500, checks=name)
+    exploration = explored(LATER, checks=name)
     assert exploration.activity().said == InWords('trusting all policies')
     assert exploration.hypothesis is not None and len(exploration.hypothesis.targets) > 2
     assert not exploration.can_snapshot
@@ -119,7 +120,7 @@ def test_checks(name: str) -> None:
 def test_an_export(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     log = InputLog.create(tmp_path / 'explorer.log.sqlite', {
         'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 3.0, 'epsilon': 1.0,
-        'delta': 0.1, 'preset': 'onboard', 'seed': 0, **options_by_name({})}, None)
+        'delta': PROBLEM.delta, 'preset': 'onboard', 'seed': 0, **options_by_name({})}, None)
     exploration, simulator = Exploration(settings(PROBLEM), 0), Simulator(load('corridor'), 0)
     for _ in range(200):
         action = exploration.next_action()
