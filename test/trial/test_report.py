@@ -17,7 +17,6 @@ import resource
 import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
 from typing import Any
 
@@ -359,16 +358,15 @@ def never_waiting() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_and_not_waited_for(
+        tmp_path: Path, never_waiting: None, capsys: pytest.CaptureFixture[str]) -> None:
     names = ('run.mcap', 'explorer.log.sqlite')
     for name in names:
         os.mkfifo(tmp_path / name)
-    done = subprocess.run(
-        [sys.executable, '-m', 'mnm_ros.trial.report',
-         *(str(tmp_path / name) for name in names)],
-        capture_output=True, text=True, timeout=240)
-    assert done.returncode == 1 and done.stdout == ''
-    for name, line in zip(names, done.stderr.splitlines()):
+    assert report.main([str(tmp_path / name) for name in names]) == 1
+    said = capsys.readouterr()
+    assert said.out == ''
+    for name, line in zip(names, said.err.splitlines(), strict=True):
         assert str(tmp_path / name) in line and 'regular' in line
 
 
