@@ -63,8 +63,8 @@ def run(notebook: str, capsys: pytest.CaptureFixture[str],
     return cells, names
 
 
-CALMER = strength({'WIND = 0.1': 'WIND = 0.02', 'robot, steps=1000': 'robot, steps=300',
-                   'robot, steps=3000': 'robot, steps=1500'}, {})
+CALMER = strength({'WIND = 0.1': 'WIND = 0.02', 'robot, steps=1000': 'robot, steps=150',
+                   'robot, steps=3000': 'robot, steps=900'}, {})
 
 
 def test_the_lake_is_explored_and_its_change_noticed(

@@ -17,7 +17,8 @@ def test_the_table(
         capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     family = changes.FAMILIES['closes']
     monkeypatch.setitem(changes.FAMILIES, 'closes', replace(
-        family, until=strength((1_500,), family.until), tail=strength(1_000, family.tail)))
+        family, until=strength((1_500,), family.until), tail=strength(600, family.tail),
+        radius=strength(3.0, family.radius)))
     assert main(['--families', 'closes', '--seeds', '1', '--jobs', '1']) == 0
     head, row, verdict = capsys.readouterr().out.splitlines()
     assert head.split()[:4] == ['seeds', 'steps', 'most', 'restart'] and 'met' in verdict

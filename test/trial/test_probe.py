@@ -75,11 +75,11 @@ def test_predictions_in_worlds_never_fitted_to() -> None:
     worlds = [(family, seed) for family in (
         'random_graph', 'random_grid', 'random_tree', 'confusing_chain')
         for seed in range(5000, strength(5002, 5006))]
-    radius = strength(2.0, 3.0)
+    radius, delta = strength((2.0, 0.2), (3.0, 0.1))
     ratios: dict[str, dict] = {'learnt': {}, 'probed': {}}
     for family, seed in worlds:
         scenario = draw(family, seed, radius, 1.0)
-        problem = Problem(len(scenario.actions), radius, 1.0, 0.1)
+        problem = Problem(len(scenario.actions), radius, 1.0, delta)
         probe = Probe(problem.actions, radius, 5, 100, seed)
         play(probe, Simulator(scenario, seed + 1))
         simulator, mnm = Simulator(scenario, seed), new_mnm(settings(problem, 'onboard'), seed)
@@ -90,7 +90,7 @@ def test_predictions_in_worlds_never_fitted_to() -> None:
         for name, law, states in (('learnt', LEARNT, known),
                                   ('probed', PROBED, probe.estimate()[0])):
             predicted = predict(law, factors(
-                states, len(probe.met), problem.actions, radius, 1.0, 0.1))
+                states, len(probe.met), problem.actions, radius, 1.0, delta))
             assert predicted.low < predicted.steps < predicted.high
             ratios[name][family, seed] = simulator.steps / predicted.steps
     for name, found in ratios.items():
