@@ -102,7 +102,7 @@ def test_a_robot_side_of_ones_own(tmp_path: Path) -> None:
             said = typed(command)
             assert 'hypothesis      1.0\n' in said
             assert 'The hypothesis is right' not in said and 'nobody here knows' in said
-        else:    # without nodes; test_live_run.py has the command with them
+        else:    # without nodes; nodes/test_command.py has the command with them
             said = learnt(tmp_path / 'camera.py')
         found, wanted = (sorted(re.search(r'^known +9: (.*)$', text, re.MULTILINE)[1].split())
                          for text in (said, shown))

@@ -31,7 +31,7 @@ from node_processes import DEADLINE, Done, NodeProcess, Peer, slow_down
 import promise
 import pytest
 from std_msgs.msg import Int64MultiArray, String
-from tiers import thorough
+from tiers import strength, thorough
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = 'mnm_ros.core.components:_disco'
@@ -288,12 +288,11 @@ def test_contract_without_a_robot_ends_in_a_sentence(
         f'{os.environ["ROS_DOMAIN_ID"]}: start the robot side first\n'))
 
 
-@thorough('console/test_tutorial.py::test_a_robot_side_of_ones_own console/test_arguments.py::'
-          'test_ones_own_robot_gets_an_explorer_with_what_was_given')
 def test_explore_with_ones_own_robot(start: Callable, command: Command) -> None:
     start('cmp_sim', '/robot_1', scenario='corridor')
     done = command('explore', '--robot', '--namespace', 'robot_1', '--once', '--timeout',
-                   str(DEADLINE), '--radius', '3', '-p', 'actions:=[east, west]')
+                   str(DEADLINE), '--radius', *strength(('2', '--delta', '0.9'), ('3',)), '-p',
+                   'actions:=[east, west]')
     assert done.returncode == 0, done.stdout
     assert re.search(r'^known +\d: 0 1 2', done.stdout, re.MULTILINE)
     assert 'The hypothesis is right' not in done.stdout and 'nobody here knows' in done.stdout
