@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 import re
 from string import Formatter
 
@@ -20,14 +21,18 @@ ENGLISH = re.compile(
 
 def english_in(texts: Iterable[str], language: str) -> list[str]:
     """Return the texts that have a phrase of the English table, or a word of ``ENGLISH``."""
-    own = {text for phrases in table(language).values() for text in phrases.values()}
-    phrases = [*_patterns(own)]
     return [text for text in texts if ENGLISH.search(text) or any(
-        each.search(text) for each in phrases)]
+        each.search(text) for each in _phrases(language))]
+
+
+@lru_cache(maxsize=None)
+def _phrases(language: str) -> tuple[re.Pattern[str], ...]:
+    """Return a pattern of each English phrase that the other language does not have."""
+    own = {text for phrases in table(language).values() for text in phrases.values()}
+    return tuple(_patterns(own))
 
 
 def _patterns(but: set[str]) -> Iterator[re.Pattern[str]]:
-    """Yield a pattern of each English phrase that the other language does not have."""
     for phrases in table('en').values():
         for template in {*phrases.values()} - but:
             parts = [text for text, *_ in Formatter().parse(template)]
