@@ -9,15 +9,17 @@ from pathlib import Path
 from base_runs import finish
 from mnm_ros.core import BaseAlgorithm, new_base, Problem, RESET, settings
 from mnm_ros.core.components import BASES
-from mnm_ros.simulation.cmp import TableCmp
+from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.study.methods import found_by
 import pytest
+from small_worlds import scenario_of
 from tiers import strength
 
-GRID = load('grid_3x3')
+GRID = strength(scenario_of(grid_cmp(['S..', '...'], 0.1, tuple(GRID_MOVES))), load('grid_3x3'))
+LAST = strength(5, 8)    # state of the grid
 RADIUS = strength(2.0, 4.0)
 pytestmark = pytest.mark.parametrize('name', BASES)
 
@@ -37,7 +39,7 @@ def trace(name: str, seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, 
             return steps
         if number in moves:
             base.interrupt()
-            simulator.state = 8
+            simulator.state = LAST
         action = base.next_action()
         assert base.next_action() == action
         assert number not in moves or action == RESET

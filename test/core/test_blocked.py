@@ -259,7 +259,7 @@ def flat_with_a_closet(opened: int, steps: int, base: str, seed: int,
 
 
 def test_a_blocked_door_is_pushed_rarely_and_its_opening_is_noticed() -> None:
-    opened = strength(800, 8000)
+    opened = strength(600, 8000)
     exploration, tried = flat_with_a_closet(opened, opened + 1000, 'disco', 0)
     half = opened // 2
     late = [step for step in tried if half <= step < opened]

@@ -159,7 +159,7 @@ def test_policies_that_wait_have_no_turn() -> None:
 _ROW, _CLOSED_ROW = row_of_places(3), row_of_places(3, closed=(1, 0))
 WORLD = strength(scenario_of(_ROW, _CLOSED_ROW, _ROW), still('two_rooms'))
 LEFT = strength(2, 6)    # places, when the door has closed
-SETTLED, MOST = strength((200, 600), (1500, 3000))    # steps before the change, and after it
+SETTLED, MOST = strength((150, 400), (1500, 3000))    # steps before the change, and after it
 
 
 class Door:
@@ -250,7 +250,7 @@ def test_it_goes_on_from_a_snapshot_as_it_would_have() -> None:
         again.lose_place()
         exploration.lose_place()
         assert again.closed == exploration.closed
-        for _ in range(strength(200, 400)):
+        for _ in range(strength(100, 400)):
             action = exploration.next_action()
             assert again.next_action() == action
             state = door.simulator.step(action)

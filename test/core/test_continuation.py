@@ -100,7 +100,7 @@ def test_half_of_the_way_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     The probability of that is 0.0044, or 0.01.
     """
     monkeypatch.setattr(continuation, 'PATIENCE', 60.0)    # also on a busy machine
-    (seeds, least), inside = strength((range(2, 4), 1), (range(12), 8)), 0
+    (seeds, least), inside = strength(((2, 6), 1), (range(12), 8)), 0
     for seed in seeds:
         scenario = flat(Random(seed))
         declared = support(scenario.settings[0].cmp)

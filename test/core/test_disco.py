@@ -67,7 +67,7 @@ _FINDS = 'core/test_disco.py::test_mnm_finds_a_hypothesis_with_it'
 
 
 @pytest.mark.parametrize(('radius', 'epsilon', 'sure'), [
-    (1.0, 1.0, False), (4.0, 1.0, False), (2.5, 0.5, True),
+    (1.0, 1.0, False), (strength(2.5, 4.0), 1.0, False), (2.5, 0.5, True),
     *(pytest.param(*case, marks=thorough(_ENDS)) for case in (
         (1.0, 1.0, True), (2.5, 0.5, False), (4.0, 1.0, True), (3.0, 3.0, False),
         (3.0, 3.0, True)))])

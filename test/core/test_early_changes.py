@@ -146,7 +146,8 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
     world, view = played('disco', 0, 1_000), View()
     before: set[int] = set()
     while not {1, 2, 3} <= before:
-        world.step()
+        for _ in range(10):
+            world.step()
         before = {told.policy.target for told in world.exploration.trust(None, view)
                   if told.trust is Trust.CERTIFIED}
     world.at = world.exploration.steps    # the way closes now

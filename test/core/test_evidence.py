@@ -158,7 +158,7 @@ def test_after_a_false_map_few_tests_are_ever_wrong(told: bool) -> None:
 
 def test_of_tests_that_share_attempts_and_end_at_any_time_few_are_ever_wrong() -> None:
     """As many are certified as possible, in whatever order, each by the same attempts."""
-    delta, trials, wrong = 0.4, strength(25, 150), []
+    delta, trials, wrong = 0.4, strength(16, 150), []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
         evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
@@ -180,7 +180,7 @@ def test_of_tests_that_share_attempts_and_end_at_any_time_few_are_ever_wrong() -
 
 def test_among_tests_that_come_and_go_few_are_ever_wrong() -> None:
     """Most policies are certified and leave their place; no more than delta / 2 is to be wrong."""
-    delta, trials, wrong = 0.4, strength(25, 150), []
+    delta, trials, wrong = 0.4, strength(16, 150), []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
         evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)

@@ -167,7 +167,8 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
     closing = scenario_of(row(3), row(3, closed=(1, 0)), row(3))
     scenario, every = strength((closing, 20), (TWO_ROOMS, 500))
     simulator = Simulator(scenario, 1)
-    exploration = Exploration(settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), 1)
+    exploration = Exploration(settings(
+        Problem(len(scenario.actions), 4.0, 1.0, strength(0.5, 0.1))), 1)
     phases = set()
     for setting, noticed in ((0, 0), (1, 1), (2, 2)):
         while simulator.setting < setting:

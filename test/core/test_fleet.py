@@ -21,7 +21,7 @@ from robots import Manner, Robots
 from small_worlds import closing_row
 from tiers import strength, thorough
 
-RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
+RADIUS, EPSILON, DELTA = 4.0, 1.0, strength(0.5, 0.1)
 PAIR = (0, 0)
 
 
@@ -134,7 +134,7 @@ _CHANGE = 'core/test_fleet.py::test_a_change_is_noticed_and_relearnt'
 
 
 @pytest.mark.parametrize(('scenario', 'robots', 'quiet'), [
-    pytest.param(closing_row(2), 2, 120, id='row'), *(
+    pytest.param(closing_row(2), 2, 90, id='row'), *(
         pytest.param(still(name), 4, 1500, marks=thorough(_CHANGE), id=name)
         for name in ('shortcut', 'broken_wheel'))])
 def test_a_change_is_noticed_and_relearnt(

@@ -37,7 +37,7 @@ from small_worlds import closing_row
 from tiers import strength
 
 CORRIDOR = strength(closing_row(), load('corridor'))
-PROBLEM = Problem(len(CORRIDOR.actions), 4.0, 1.0, 0.1)
+PROBLEM = Problem(len(CORRIDOR.actions), strength(2.0, 4.0), 1.0, strength(0.5, 0.1))
 
 
 class Stacks:
@@ -137,7 +137,8 @@ def test_what_is_learnt_depends_on_the_stacks_alone() -> None:
     if strength(False, True):
         assert explore(3, lambda number, pair, after: 1) == alone
         assert explore(2, lambda number, pair, after: 30 if after > pair[0] else 1) == alone
-    assert explore(7, lambda number, pair, after: 1 + (after * 5 + number) % 13) == alone
+    assert explore(strength(4, 7),
+                   lambda number, pair, after: 1 + (after * 5 + number) % 13) == alone
 
 
 def test_looking_ahead_leaves_no_trace() -> None:

@@ -191,21 +191,22 @@ def test_what_is_proven_of_a_policy_that_goes_by_the_step_is_true_of_what_is_pub
         'core/test_improve.py::test_a_policy_becomes_nearly_the_best_and_that_is_right '
         'core/test_improve.py::test_no_bound_is_wrong_more_often_than_with_delta'))])
 def test_a_policy_becomes_nearly_the_best_and_that_is_right(slip: float, declared: bool) -> None:
+    rows, far = strength((('S.', '..'), 3), (ROOM, FAR))
     for seed in range(1 if declared else strength(1, 2)):
-        run = Run(grid_cmp(ROOM, slip, ACTIONS), seed=seed, declared=declared)
-        update = run.exploration.improve(FAR)
-        assert update.input == ImproveInput(FAR, 0.1, run.inputs[-1].asked)
-        assert not run.proven(FAR) and run.told(FAR).at_most_steps == 7.0
-        run.until_proven(FAR)
+        run = Run(grid_cmp(rows, slip, ACTIONS), seed=seed, declared=declared)
+        update = run.exploration.improve(far)
+        assert update.input == ImproveInput(far, 0.1, run.inputs[-1].asked)
+        assert not run.proven(far) and run.told(far).at_most_steps == 7.0
+        run.until_proven(far)
         hypothesis = run.exploration.hypothesis
         assert hypothesis is not None
-        best = best_time(run.simulator.cmp, hypothesis.targets, FAR)
-        takes = expected_steps(run.simulator.cmp, hypothesis.policy_for(FAR))
-        at_most = run.told(FAR).at_most_steps
+        best = best_time(run.simulator.cmp, hypothesis.targets, far)
+        takes = expected_steps(run.simulator.cmp, hypothesis.policy_for(far))
+        at_most = run.told(far).at_most_steps
         assert at_most is not None and takes <= at_most <= 1.1 * best and takes <= 1.1 * best
         said = next(each.said for each in reversed(run.exploration.events)
                     if isinstance(each.said, ProvenNearlyBest))
-        assert (said.round, said.target) == (1, FAR) and said.within <= 0.1
+        assert (said.round, said.target) == (1, far) and said.within <= 0.1
         assert not run.proven(2)    # nobody has asked for that
 
 
@@ -261,8 +262,8 @@ def test_a_change_withdraws_what_was_proven_and_it_is_proven_again() -> None:
     rows, radius, target = strength(
         ((('S..', '...'), ('S#.', '...')), 4.0, 5), ((('S...', '....'), ('S.#.', '....')), 5.0, 7))
     before, after = (grid_cmp(each, 0.0, ACTIONS) for each in rows)
-    run = Run(before, after, radius=radius, delta=0.1)
-    run.exploration.improve(target, strength(0.5, 0.3))
+    run = Run(before, after, radius=radius)
+    run.exploration.improve(target, strength(0.9, 0.3))
     run.until_proven(target)
     run.simulator.change()
     noticed = run.exploration.changes_noticed
@@ -292,7 +293,7 @@ def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit(
     while not run.exploration.changes_relearnt:
         run.explore(1)
     assert takes() == target + 2.0    # as it was before, which is good enough
-    run.exploration.improve(target, strength(0.5, 0.3))
+    run.exploration.improve(target, strength(0.9, 0.3))
     run.until_proven(target)
     assert takes() == target
     said = run.exploration.events[-1].said
@@ -301,7 +302,7 @@ def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit(
 
 
 def test_several_robots_improve_a_policy_together() -> None:
-    world = World(still(strength('row', 'corridor')), 3).explore()
+    world = World(still(strength('row', 'corridor')), strength(2, 3)).explore()
     within = strength(0.9, 0.1)
     world.exploration.improve(1, within)
     world.go_on(lambda: 1 in world.exploration.mnm.nearly_best)

@@ -23,7 +23,7 @@ class LyingFleet:
     def __init__(self, name: str, seed: int, lies: float) -> None:
         scenario = still(name)
         self.exploration = Exploration(
-            settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), seed)
+            settings(Problem(len(scenario.actions), 4.0, 1.0, strength(0.5, 0.1))), seed)
         self.fleet = Fleet(self.exploration, seed)
         self.cmp, self.played = scenario.settings[0].cmp, list[int]()
         self._simulators = {f'r{i + 1}': Simulator(scenario, 10 * seed + i) for i in range(3)}

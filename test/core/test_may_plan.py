@@ -13,7 +13,7 @@ import pytest
 from tiers import strength
 
 SIDE = 9
-STEPS = strength(1000, 4000)
+STEPS = strength(500, 4000)
 ROWS = [''.join('S' if row == column == SIDE // 2 else '.' for column in range(SIDE))
         for row in range(SIDE)]
 

@@ -100,7 +100,7 @@ def test_every_pair_of_a_policy_is_executed_soon() -> None:
         tuple(map(policy, range(13))), quanta=4)
     last: dict[Pair, int] = {}
     gaps: list[int] = []
-    for step in range(8000):
+    for step in range(strength(4000, 8000)):
         action = phase.next_action()
         pair, here = (here, action), HOME if action == RESET else (
             here if rng.random() < 0.1 or here not in TREE else TREE[here][action])

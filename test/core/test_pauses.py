@@ -117,7 +117,7 @@ def test_a_closed_door_is_not_pushed_again_and_again(seed: int) -> None:
         return here, action
     while exploration.hypothesis is None:
         step()
-    for _ in range(strength(400, 1500)):
+    for _ in range(strength(200, 1500)):
         step()
     cmp, noticed = simulator.cmp, exploration.changes_noticed
     simulator.change()

@@ -23,8 +23,8 @@ FAR, MOST = 9, strength(400, 1200)
 class Run:
     """An exploration of a flat, by its map or without."""
 
-    def __init__(self, seed: int, declared: bool) -> None:
-        self.cmp = grid_cmp(FLAT, 0.1, ACTIONS)
+    def __init__(self, seed: int, declared: bool, rows: tuple[str, ...] = FLAT) -> None:
+        self.cmp = grid_cmp(rows, 0.1, ACTIONS)
         self.simulator = Simulator(Scenario(
             '', ACTIONS, self.cmp.start, (Setting(self.cmp, None),), Path()), seed)
         self.exploration = Exploration(settings(Problem(4, 7.0, 1.0, 0.1)), seed)
@@ -66,7 +66,8 @@ def test_what_is_preferred_is_certified_sooner(declared: bool) -> None:
              'test_an_exploration_with_ever_other_preferences_comes_to_the_same_end'))])
 def test_an_exploration_with_ever_other_preferences_comes_to_the_same_end(declared: bool) -> None:
     """States that are out of reach, or that there are none of, hold nothing up."""
-    run, goals = Run(0, declared), np.random.default_rng(0)
+    run = Run(0, declared, strength(('S..', '...'), FLAT))
+    goals = np.random.default_rng(0)
     exploration = run.exploration
     while exploration.hypothesis is None:
         exploration.prefer(int(goals.integers(-3, 20)))
@@ -74,7 +75,7 @@ def test_an_exploration_with_ever_other_preferences_comes_to_the_same_end(declar
         assert exploration.steps < 20_000
     assert judge(run.cmp, exploration.hypothesis, 7.0, 1.0).ok
     exploration.prefer(FAR)
-    run.explore(300)
+    run.explore(strength(150, 300))
     assert exploration.hypothesis is not None and not exploration.changes_noticed
 
 

@@ -54,7 +54,7 @@ def test_every_option_can_be_overridden_and_the_result_runs(preset: str, option:
     resolved = settings(PROBLEM, preset, {option.name: other(option)})
     assert {**vars(resolved), **resolved.of_plug_ins}[option.name] == other(option)
     base, mnm = new_base(resolved, home=0), new_mnm(resolved)
-    for step in range(strength(30, 300)):
+    for step in range(strength(12, 300)):
         if not base.finished:
             base.observe(base.next_action(), step % 3)
         mnm.observe(mnm.next_action(), step % 3)
@@ -158,7 +158,7 @@ def test_the_largest_values_do_not_overflow() -> None:
     for preset in PRESETS:
         for name, value in overrides.items():
             mnm = new_mnm(settings(PROBLEM, preset, {name: value}))
-            for step in range(strength(40, 2000)):
+            for step in range(strength(20, 2000)):
                 mnm.observe(mnm.next_action(), step % 3)
         new_base(settings(Problem(2, 1000.0, 1000.0, 1e-12), preset, {
             **overrides, 'accuracy_divisor': 1.0}), home=0).step_bound(10 ** 6)

@@ -20,7 +20,7 @@ import pytest
 from scripted import alarm, HOME, ScriptedBase
 from test_watch_changes import far, Slow, slow_watching
 from test_watch_phase import known, run, Script
-from tiers import strength
+from tiers import strength, thorough
 
 LIMIT = 8.0
 
@@ -149,7 +149,9 @@ def star(base: str, seed: int, steps: int, tries: float) -> tuple[int, int]:
 
 @pytest.mark.parametrize('base, seeds, steps', [
     ('disco', strength([11, 12, 14], range(11, 17)), 400),
-    ('ucb_explore', strength([0, 3, 4], range(6)), 1500)])
+    pytest.param('ucb_explore', range(6), 1500, marks=thorough(
+        'core/test_reach.py::'
+        'test_states_a_little_beyond_the_radius_are_added_and_tell_of_no_change'))])
 def test_states_a_little_beyond_the_radius_are_added_and_tell_of_no_change(
         base: str, seeds: Sequence[int], steps: int) -> None:
     found = [star(base, seed, steps, 5.2) for seed in seeds]

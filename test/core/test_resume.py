@@ -54,9 +54,9 @@ def test_from_each_resume_point_it_takes_the_same_way_again() -> None:
 
 
 @pytest.mark.parametrize(('base', 'steps', 'others'), [
-    ('disco', strength(640, 4000), {}), ('ucb_explore', strength(1200, 6000), {}),
-    ('ucb_explore', strength(700, 1500), {'optimism': 'split_samples', 'discovery': 'per_visit'}),
-    ('ucb_explore', strength(700, 1500), {'streams': 'printed', 'stream_data': 'own'})],
+    ('disco', strength(640, 4000), {}), ('ucb_explore', strength(800, 6000), {}),
+    ('ucb_explore', strength(450, 1500), {'optimism': 'split_samples', 'discovery': 'per_visit'}),
+    ('ucb_explore', strength(450, 1500), {'streams': 'printed', 'stream_data': 'own'})],
     ids=['disco', 'ucb_explore', 'split_samples', 'own_data'])
 def test_it_takes_the_same_way_from_any_step(
         base: str, steps: int, others: dict[str, str]) -> None:
@@ -67,7 +67,7 @@ def test_it_takes_the_same_way_from_any_step(
     exploration.robot_answers()
     followers: list[Exploration] = []
     phases = set()
-    points = sorted(rng.sample(range(2, steps), strength(6, 24)))
+    points = sorted(rng.sample(range(2, steps), strength(5, 24)))
     for step in range(steps):
         if step == steps // 2:
             simulator.change()

@@ -14,6 +14,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 import numpy as np
 import pytest
+from tiers import strength
 
 STATES, ACTIONS, LIMIT = 12, 3, 40.0
 
@@ -38,7 +39,7 @@ def executed(rng: np.random.Generator, astray: int = 0) -> EmpiricalModel:
 @pytest.mark.parametrize('astray', [0, 9])
 def test_they_take_as_many_steps_as_by_policy_iteration(astray: int) -> None:
     shorter = 0
-    for seed in range(20):
+    for seed in range(strength(12, 20)):
         model, targets = executed(np.random.default_rng(seed), astray), [*range(1, STATES)]
         for target, (moves, steps) in zip(targets, best_policies(model, targets, LIMIT)):
             _, least = model.smoothed_plan(target, LIMIT, FAILURE_WEIGHT)

@@ -33,7 +33,8 @@ import pytest
 from saved import again
 from tiers import strength, thorough
 
-SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
+SETTINGS = settings(Problem(2, 4.0, 1.0, strength(0.5, 0.1)))
+KNOWN_BY = strength(200, 300)    # steps, after which there is a hypothesis
 PAIRS = 12
 HONEST = 'r1', 'r3'
 RARE = 0.1    # the chance of an outcome that is not the usual one
@@ -169,10 +170,10 @@ def lied_to_once() -> tuple[Exploration, list[Input]]:
     """Return an exploration of the corridor, of which a node has said that no move works."""
     exploration, simulator, inputs = Exploration(SETTINGS), Simulator(load('corridor'), 1), []
     exploration.listeners.append(InputListener(lambda update: inputs.append(update.input)))
-    for step in range(strength(600, 900)):
+    for step in range(strength(450, 900)):
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
-        if step > 300 and not exploration.quarantined:
+        if step > KNOWN_BY and not exploration.quarantined:
             exploration.observe_work(1, step % 2, 1, node='/liar')
     exploration.listeners.clear()
     return exploration, inputs
@@ -214,7 +215,7 @@ def test_an_exploration_with_a_quarantine_is_replayed_and_resumed_bit_for_bit(
     simulator = Simulator(load('corridor'), 5)
     for each in (exploration, again, resumed):
         each.lose_place()
-    for _ in range(strength(150, 300)):
+    for _ in range(strength(200, 300)):
         action = exploration.next_action()
         state = simulator.step(action)
         for each in (exploration, again, resumed):

@@ -40,11 +40,12 @@ EVERY = 20    # steps
 class Run:
     """An exploration of a scenario, at which somebody looks from time to time."""
 
-    def __init__(self, name: str, seed: int, radius: float = RADIUS, base: str = '') -> None:
+    def __init__(self, name: str, seed: int, radius: float = RADIUS, base: str = '',
+                 delta: float = DELTA) -> None:
         scenario = load(name)
         self.simulator = Simulator(scenario, seed)
         self.exploration = Exploration(settings(
-            Problem(len(scenario.actions), radius, EPSILON, DELTA),
+            Problem(len(scenario.actions), radius, EPSILON, delta),
             overrides={'base': base}), seed)
 
     def step(self) -> int:
@@ -143,7 +144,7 @@ def test_to_look_changes_nothing() -> None:
 
 def test_trust_grows_and_is_lost_with_a_change() -> None:
     world, radius = strength(('broken_wheel', 2.0), ('two_rooms', RADIUS))
-    run, view = Run(world, 0, radius), View()
+    run, view = Run(world, 0, radius, delta=strength(0.5, DELTA)), View()
     on_the_way = run.until_hypothesis(every=200)
     assert any(targets(told, Trust.ASSUMED) for _, told in on_the_way)
     proven = run.exploration.trust(None, view)
@@ -169,7 +170,7 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
 @pytest.mark.parametrize('trust', [Trust.CERTIFIED, Trust.PROVEN])
 def test_since_when_a_policy_is_trusted_is_kept(trust: Trust) -> None:
     """Issue: after each restart it was since then."""
-    run, view = Run('broken_wheel', 0), View()
+    run, view = Run('broken_wheel', 0, strength(2.0, RADIUS)), View()
     told: tuple[TrustedPolicy, ...] = ()
     while len(targets(told, trust)) < 2 or run.exploration.steps % 60:
         run.step()

@@ -79,7 +79,7 @@ class Run:
 
 def test_more_true_evidence_takes_no_more_steps() -> None:
     """In the mean over random graphs, within what chance leaves of that."""
-    number, most = strength((4, 11), (50, 20))
+    number, most = strength((3, 9), (50, 20))
     rng = random.Random(45)
     graphs = [random_graph(rng, rng.randrange(8, most)) for _ in range(number)]
     saved = [Run(graph, seed, legs=False).exploration.steps
@@ -111,7 +111,7 @@ def test_a_policy_near_the_limit_gives_way_to_one_that_is_far_from_it() -> None:
         state: tuple((works[state, action][0], state) if (state, action) in works else ()
                      for action in (0, 1)) for state in range(4)})
     took = []
-    for seed in range(strength(5, 30)):
+    for seed in range(strength(3, 30)):
         exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1, Support(declared))), seed)
         rng, here = random.Random(seed), 0
         while exploration.hypothesis is None and exploration.steps < 2_000:
