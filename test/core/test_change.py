@@ -77,7 +77,7 @@ def row_learnt() -> Explored:
 @pytest.mark.parametrize('seed', range(strength(1, 10)))
 def test_a_door_that_opens_and_closes_again_and_again_costs_less_than_a_restart(
         seed: int) -> None:
-    world = Explored(*([OPEN, CLOSED] * strength(3, 8))[:strength(5, 16)], seed=seed)
+    world = Explored(*[OPEN, CLOSED] * strength(2, 8), seed=seed)
     learnt = 0
     while world.mnm.hypothesis is None:
         learnt += world.step(1)
@@ -85,30 +85,35 @@ def test_a_door_that_opens_and_closes_again_and_again_costs_less_than_a_restart(
     wrong = []
     for _ in world.scenario.settings[1:]:
         world.simulator.change()
-        wrong.append(world.step(strength(500, 1_000)))
+        wrong.append(world.step(strength(300, 1_000)))
     for costs in (wrong[::2], wrong[1::2]):
         assert sum(costs) / len(costs) <= 0.8 * learnt, (wrong, learnt)
     assert any(isinstance(each.said, StatesRecalled) for each in decided(world.mnm.log))
 
 
-@pytest.mark.parametrize(('before', 'now'), [
-    pytest.param(0.05, 0.4, id='worse'),
-    pytest.param(0.4, 0.05, id='better', marks=thorough(
-        'core/test_change.py::test_a_change_of_all_moves_is_relearnt_as_one '
-        'core/test_pooled_detector.py::'
-        'test_a_change_of_all_moves_is_noticed_sooner_than_by_single_ones'))])
+@pytest.mark.parametrize(('before', 'now', 'most'), [
+    pytest.param(0.05, 0.4, strength(170, 400), id='worse'),
+    pytest.param(0.4, 0.05, 400, id='better', marks=thorough(
+        'core/test_change.py::test_a_change_of_all_moves_is_relearnt_as_one'))])
 @pytest.mark.parametrize('seed', range(strength(1, 6)))
-def test_a_change_of_all_moves_is_relearnt_as_one(before: float, now: float, seed: int) -> None:
-    """Issue: of 8 policies that stay within the limit, 4 to 8 were doubted for 20,000 steps."""
+def test_a_change_of_all_moves_is_relearnt_as_one(
+        before: float, now: float, most: int, seed: int) -> None:
+    """
+    It is noticed sooner than by the detectors of single pairs, which take some 500 steps.
+
+    Issue: of 8 policies that stay within the limit, 4 to 8 were doubted for 20,000 steps.
+    """
     rows = ['...', '.S.', '...']
     world = Explored(*(grid_cmp(rows, slip, MOVES) for slip in (before, now)), seed=seed)
-    world.step(strength(1_500, 2_500))
+    world.step(strength(1_600, 2_500))
     assert world.mnm.log.noticed == 0
     world.simulator.change()
-    for _ in range(20):
-        assert world.step(100) == 0
-        if world.mnm.log.relearnt:
-            break
+    steps, noticed = 0, 0
+    while not world.mnm.log.relearnt and steps < 2_000:
+        assert world.step(10) == 0
+        steps += 10
+        noticed = noticed or steps * world.mnm.log.noticed
+    assert 0 < noticed < most
     assert (world.mnm.log.noticed, world.mnm.log.relearnt) == (1, 1)
     assert sum(isinstance(each.said, MostHasChanged) for each in decided(world.mnm.log)) == 1
     shared, = world.shared
@@ -141,13 +146,14 @@ def test_a_change_of_one_action_is_told_as_one(seed: int) -> None:
 @pytest.mark.parametrize('seed', range(strength(1, 4)))
 def test_what_all_moves_make_impossible_is_given_up(seed: int) -> None:
     """Issue: where moves slip with 0.7 what was held stayed wrong for all of 13,375 steps."""
-    rows = strength(['S..'], ['.....', '.....', '..S..', '.....', '.....'])
+    rows = strength(['S...'], ['.....', '.....', '..S..', '.....', '.....'])
     most = strength(1_000, 5_600)
-    world = Explored(*(grid_cmp(rows, slip, MOVES) for slip in (0.05, 0.7)), seed=seed)
+    slips = 0.05, strength(0.75, 0.7)
+    world = Explored(*(grid_cmp(rows, slip, MOVES) for slip in slips), seed=seed)
     while world.mnm.hypothesis is None:
         world.step(1)
     world.simulator.change()
-    assert world.step(strength(1_200, 8_000)) < most
+    assert 0 < world.step(strength(1_200, 8_000)) < most
 
 
 def test_an_alarm_joins_the_change_that_is_open_if_its_pair_shows_nothing_older() -> None:
@@ -249,20 +255,6 @@ def test_what_is_certified_before_the_first_hypothesis_is_watched(seed: int) -> 
         assert steps <= 300, f'seed {seed}'
 
 
-def test_the_hypothesis_of_the_next_round_is_none_to_be_relearnt() -> None:
-    world = row_learnt()
-    checking = world.mnm.checking
-    assert isinstance(checking, WatchPhase)
-    checking.doubts.notice_all(checking.policies)
-    checking.parts.relearning.steps = 10**6
-    while world.mnm.round == 1:
-        world.step(1)
-    assert world.mnm.state is MnmPhase.BUILDING and world.mnm.log.open
-    while world.mnm.checking is None:
-        world.step(1)
-    assert not world.mnm.log.open and not world.mnm.checking.doubted
-
-
 def through_a_door() -> Policy:
     return Policy(2, 9, (0, 1), ((0, 0),))
 
@@ -326,6 +318,7 @@ def test_without_a_change_no_round_begins() -> None:
 
 def test_what_nothing_speaks_against_is_kept_while_a_change_is_open_and_in_the_next_round(
         ) -> None:
+    """And the hypothesis of the next round is none to be relearnt."""
     world = row_learnt()
     mnm, checking = world.mnm, world.mnm.checking
     assert isinstance(checking, WatchPhase) and not mnm.kept
@@ -336,6 +329,8 @@ def test_what_nothing_speaks_against_is_kept_while_a_change_is_open_and_in_the_n
     while mnm.round == 1:
         world.step(1)
     assert 1 in mnm.kept and not {*mnm.kept} & {*mnm.doubted}
+    assert mnm.state is MnmPhase.BUILDING and mnm.log.open
     while mnm.checking is None:
         world.step(1)
     assert not mnm.kept and not mnm.doubted
+    assert not mnm.log.open and not mnm.checking.doubted
