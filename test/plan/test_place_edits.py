@@ -25,6 +25,7 @@ from mnm_ros.plan.place_findings import place_findings
 from mnm_ros.plan.place_maker import MadePlaces, make, opened
 from mnm_ros.plan.request import Request
 import pytest
+from tiers import strength, thorough
 
 # Two rooms with 6 and 7 places. Place 3 is home, and 4 and 9 are on both sides of the door.
 KITCHEN, HOME, BY_DOOR, HALL = 1, 3, 4, 9
@@ -85,8 +86,10 @@ def test_a_place_is_added_with_edges_to_its_neighbours(made: MadePlaces) -> None
 
 
 @pytest.mark.parametrize('map_', [
-    pytest.param(house(1.2, 1.5, 2.0, 2.5, 1.8, 2.2, 1.4), id='house'),
-    pytest.param(office(), id='office'), pytest.param(hall(), id='hall')])
+    pytest.param(house(1.2, 1.5, 2.0, 2.5, 1.8, 2.2, 1.4), id='house', marks=thorough(
+        'plan/test_place_edits.py::'
+        'test_a_place_is_joined_to_the_places_that_the_map_joins_it_to')),
+    pytest.param(office(strength(2, 4)), id='office'), pytest.param(hall(), id='hall')])
 def test_a_place_is_joined_to_the_places_that_the_map_joins_it_to(
         map_: Map, tmp_path: Path) -> None:
     found = make(Request(saved(tmp_path, map_)), tmp_path / 'flat.geojson')

@@ -17,7 +17,7 @@ from tiers import strength
 PLAIN = World('plain', 1e6, (1, 1), (0, 0), frozenset(), {}, ({},), Path('plain.yaml'))
 AGILE = Body(acceleration=1e6, turn_acceleration=1e6, max_turn_rate=100.0)
 TICK = AGILE.tick
-SEEDS = range(strength(3, 5))
+SEEDS = range(strength(1, 5))
 
 
 def drive(robot: DiffDrive, speed: float, turn_rate: float, ticks: int) -> list[Pose]:

@@ -85,7 +85,7 @@ def test_walls_and_legs_hold_it_and_are_felt(robot: PhysicalDrive) -> None:
     assert hypot(robot.pose.x - x, robot.pose.y - y) >= CALM.radius + FLAT.cell_size / 4 - 0.005
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', range(strength(1, 3)))
 def test_it_stays_on_its_wheels(robot: PhysicalDrive, seed: int) -> None:
     draw, mapped = random.Random(seed), replace(FLAT, walls=FLAT.walls - FLAT.legs)
     rough = PhysicalDrive(FLAT, replace(
