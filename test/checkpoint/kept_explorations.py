@@ -25,11 +25,12 @@ from mnm_ros.simulation.simulator import Simulator
 from tiers import strength
 
 CORRIDOR = load('corridor')
-LONG = strength(450, 4000)    # steps, with several resume points after the hypothesis
+LONG = strength(340, 4000)    # steps, with several resume points after the hypothesis
 _AFTER = 20    # steps after the last resume point, so that the newest file has inputs
-SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
+DELTA = strength(0.5, 0.1)
+SETTINGS = settings(Problem(2, 4.0, 1.0, DELTA))
 IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0,
-            'delta': 0.1, 'preset': 'onboard', 'seed': 0}
+            'delta': DELTA, 'preset': 'onboard', 'seed': 0}
 
 
 def keep(exploration: Exploration, store: Store, between: int = 1) -> None:

@@ -30,7 +30,7 @@ import pytest
 NAMES = ('hall', 'kitchen', 'lab', 'store')
 PLACES = {number: Place(4.0 * number, 0, name) for number, name in enumerate(NAMES)}
 LINE = ((0, 1), (1, 2), (2, 3), (0, 2))
-STEPS = 400
+STEPS = 250
 
 
 def graph(places: Mapping[int, Place], ends: tuple[tuple[int, int], ...]) -> PlaceGraph:

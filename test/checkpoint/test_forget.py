@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+import atexit
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
+import shutil
 import sqlite3
+from tempfile import mkdtemp
 
 from kept_explorations import CORRIDOR, drive, IDENTITY, keep, restored, SETTINGS
 from mnm_ros.checkpoint import event_log
@@ -20,13 +24,23 @@ from mnm_ros.core.inputs import Observation, WorkObservation
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
-KNOWN_BY = 300    # steps, after which there is a hypothesis
+KNOWN_BY = strength(200, 300)    # steps, after which there is a hypothesis
 LIES = 60
 
 
 def lied_to(folder: Path, log: bool = True) -> tuple[Exploration, int]:
     """Return an exploration of which a node has said since a hypothesis that no move works."""
+    kept, exploration, known = _lied_to_once(log)
+    shutil.copytree(kept, folder, dirs_exist_ok=True)
+    return exploration, known
+
+
+@lru_cache(maxsize=None)
+def _lied_to_once(log: bool) -> tuple[Path, Exploration, int]:
+    folder = Path(mkdtemp())
+    atexit.register(shutil.rmtree, folder)
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder, 'explorer', IDENTITY, transition_log=log)
     keep(exploration, store, 1 if log else 10_000)
@@ -44,7 +58,7 @@ def lied_to(folder: Path, log: bool = True) -> tuple[Exploration, int]:
     assert store.flush()
     store.close()
     assert steps == KNOWN_BY
-    return exploration, known
+    return folder, exploration, known
 
 
 def test_lies_are_taken_back_and_the_rest_is_as_it_was(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
     writers = subprocess.Popen([sys.executable, '-u', '-c', _WRITER], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
     assert writers.stdin is not None and writers.stdout is not None
-    for trial in range(strength(8, 20)):
+    for trial in range(strength(4, 20)):
         path = tmp_path / f'{trial}.sqlite'
         print(path, file=writers.stdin, flush=True)
         writer = int(writers.stdout.readline())

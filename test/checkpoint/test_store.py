@@ -80,10 +80,11 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
         return copy()
 
     exploration.to_state = to_state
-    for _ in range(225):
+    for _ in range(strength(125, 225)):
         clock[0] += 0.001
         drive(exploration, simulator, 1)
-    assert points == [20, 120, 220]    # 20 ms, and 20 times 5 ms
+    # 20 ms, and 20 times 5 ms
+    assert points == strength([20, 120], [20, 120, 220])
     assert not exploration.listeners[0].is_slow() and store.flush()
     store.close()
     second, store = restored(tmp_path)
@@ -136,12 +137,12 @@ def test_what_was_asked_for_before_is_gone_on_from(tmp_path: Path) -> None:
     assert second is not None and same(first, second)
     assert len(store.refusals) == 1    # that of the other radius, which is kept in its turn
     store.attach(second, second.steps + 1)
-    drive(second, Simulator(CORRIDOR, 7), 300)
+    drive(second, Simulator(CORRIDOR, 7), 120)
     assert store.flush()
     store.close()
     third, again = restored(tmp_path)
     again.close()
-    assert third is not None and third.steps == LONG + 300
+    assert third is not None and third.steps == LONG + 120
 
 
 def test_a_resume_point_that_takes_long_is_announced(
