@@ -44,7 +44,7 @@ class Explored:
         self.scenario = scenario_of(*cmps)    # type: ignore[arg-type]
         self.simulator = CopiedSimulator(self.scenario, seed)
         self.mnm: Mnm = new_mnm(
-            settings(Problem(len(self.scenario.actions), radius, 1.0, 0.1)), seed)
+            settings(Problem(len(self.scenario.actions), radius, 1.0, strength(0.5, 0.1))), seed)
 
     @property
     def shared(self) -> list[MovesChange]:

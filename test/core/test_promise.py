@@ -62,6 +62,7 @@ THOROUGH = {base_keeps_it: {*shipped()},
 
 
 _SHOWN_BY = (
+    'core/test_evidence.py::test_among_tests_that_come_and_go_few_are_ever_wrong '
     'core/test_disco.py::test_it_ends_on_random_cmps_and_keeps_the_promise '
     'core/test_promise.py::test_the_promise_is_kept '
     'core/test_work.py::test_it_counts_in_every_phase '
