@@ -20,7 +20,7 @@ from mnm_ros.core.progress.said import (
 )
 import pytest
 from test_walking import depth, Graph
-from tiers import strength, thorough
+from tiers import strength
 
 FAILS = 0.02
 LADDER: Graph = {    # 0 to 4 in a row, 5 to 9 beside them; 0 is home
@@ -94,9 +94,7 @@ class Run:
         return False
 
 
-@pytest.mark.parametrize('graph', [LADDER, pytest.param(RING, marks=thorough(
-    'core/test_scarce_hints.py::'
-    'test_a_closed_way_costs_no_more_than_to_learn_the_places_again'))])
+@pytest.mark.parametrize('graph', [LADDER, RING])
 @pytest.mark.parametrize('seed', range(strength(1, 20)))
 def test_a_closed_way_costs_no_more_than_to_learn_the_places_again(
         graph: Graph, seed: int) -> None:

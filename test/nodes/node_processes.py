@@ -32,6 +32,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64MultiArray
+from std_srvs.srv import Trigger
 
 try:
     from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: F401, TID251
@@ -451,6 +452,14 @@ class Peer:
         with self.client(SetParameters, f'{node}/set_parameters') as send:
             yield lambda name, value: send(SetParameters.Request(
                 parameters=[Parameter(name, value=value).to_parameter_msg()])).results[0]
+
+    def saved(self) -> Path:
+        """Have an explorer save everything, which a disk that is busy may refuse; the file."""
+        def answer() -> str:
+            response = self.call(Trigger, 'save')
+            assert response.success or 'the disk is too slow' in response.message, response
+            return response.message if response.success else ''
+        return Path(self.wait_for(answer, 'that all is saved'))
 
     def set_parameter(self, node: str, name: str, value: Any) -> Any:
         with self.setter(node) as set_one:

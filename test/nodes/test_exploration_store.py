@@ -46,6 +46,8 @@ from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from tiers import strength, thorough
 
+SLOW = exploration_store._SLOW    # s, before a test lets it be longer
+
 KILLS = int(os.environ.get('MNM_KILLS', strength(2, 5)))
 """How often the explorer is killed; the documentation tells of a run with 100."""
 
@@ -86,18 +88,15 @@ def store_of(node: MadeUpNode, folder: str, **parameters: object) -> Exploration
         **parameters})
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what is saved in the process of a test wait for a busy disk."""
+    monkeypatch.setattr(exploration_store, '_SLOW', DEADLINE)
+
+
 def test_nothing_is_saved_without_a_folder() -> None:
     saved, message = store_of(MadeUpNode(), '').save()
     assert not saved and message == NothingSaved(NothingKept())
-
-
-def saved(peer: Peer) -> Path:
-    """Have everything saved, which a disk that is busy may refuse, and return the file."""
-    def answer() -> str:
-        response = peer.call(Trigger, 'save')
-        assert response.success or 'the disk is too slow' in response.message, response
-        return response.message if response.success else ''
-    return Path(peer.wait_for(answer, 'that all is saved'))
 
 
 def test_a_restarted_node_publishes_at_once_what_it_knew(
@@ -163,7 +162,7 @@ def test_a_disk_that_cannot_be_read_at_the_start_is_a_fault_until_it_can_be(
     peer.wait_for(lambda: len(robot.executed) > 10, 'that it goes on')
     assert phases[-1].data != 'fault'
     assert node._session.exploration_store.exploration.steps > sum(learnt.counts.values())
-    saved(peer)
+    peer.saved()
     leave(peer, node)
     assert not [*folder.glob('*.aside.*')]
 
@@ -196,7 +195,7 @@ def test_a_fault_of_a_disk_that_is_full_at_the_start_ends_once_it_is_freed(
         explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
     before = explorer(checkpoint_dir=str(tmp_path / 'kept'))
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
-    saved(peer)
+    peer.saved()
     before.kill()
     phases, statuses = peer.listen(String, 'phase'), peer.listen(String, 'status')
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'), autostart=False)
@@ -211,14 +210,14 @@ def test_a_fault_of_a_disk_that_is_full_at_the_start_ends_once_it_is_freed(
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
     peer.wait_for(lambda: len(robot.executed) > executed + 30, 'that it goes on')
     peer.wait_for(lambda: phases[-1].data != 'fault', 'the end of the fault')
-    saved(peer)
+    peer.saved()
     assert 'refused' not in process.output and not [*(tmp_path / 'kept').glob('*.aside.*')]
 
 
 def test_save_waits_for_a_slow_disk_for_less_than_a_heartbeat_may_be_late(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     late = messages.HEARTBEAT.deadline.nanoseconds / 1e9
-    assert exploration_store._SLOW + explorer_node._HEARTBEAT < late
+    assert SLOW + explorer_node._HEARTBEAT < late
     gate, append = threading.Event(), input_log.InputLog.append
     monkeypatch.setattr(input_log.InputLog, 'append', lambda log, inputs: (
         gate.wait(), append(log, inputs)))
@@ -259,7 +258,7 @@ def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     answers = peer.listen(Int64MultiArray, 'state', messages.STEP)
     phase, status = peer.listen(String, 'phase'), peer.listen(String, 'status')
     peer.wait_for(lambda: len(answers) > 40, 'steps')
-    file = saved(peer)
+    file = peer.saved()
     assert file.is_file() and file.parent == folder
     assert 'is exploring' in peer.call(Trigger, 'load').message
     explore(peer, False)
@@ -299,12 +298,12 @@ def test_load_when_the_newest_file_is_damaged_and_when_all_are(
     peer.wait_for(lambda: policies and len(generations(folder)) == 2, 'two generations')
     explore(peer, False)
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
-    saved(peer)
+    peer.saved()
     generations(folder)[-1].write_bytes(b'not a database' * 100)
     response = peer.call(Trigger, 'load')
     assert response.success, response.message
     assert [*folder.glob('*.aside.1')]
-    saved(peer)    # a resume point, perhaps
+    peer.saved()    # a resume point, perhaps
     for file in generations(folder):
         file.write_bytes(b'')
     response = peer.call(Trigger, 'load')
@@ -424,6 +423,7 @@ def test_a_lock_is_told_when_it_begins_and_when_it_ends(
 
 def test_a_hypothesis_waits_until_it_is_kept_however_slow_the_disk_is(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exploration_store, '_SLOW', SLOW)
     gate, append, logged = threading.Event(), input_log.InputLog.append, []
     monkeypatch.setattr(input_log.InputLog, 'append', lambda log, inputs: (
         gate.wait(), append(log, inputs)))
@@ -497,10 +497,10 @@ def test_other_parameters_begin_again_and_say_why(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     start('cmp_sim', scenario=scenario)
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
-    saved(peer)
+    peer.saved()
     assert process.stop() == 0
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'), radius=3.0)
-    saved(peer)
+    peer.saved()
     aside = re.search(r'is for radius 4.0, expected 3.0; kept as (\S+)', process.output)
     assert aside and (tmp_path / 'kept' / aside[1]).is_file()
     peer.wait_for(lambda: 'building the first' in process.output, 'the first decision')
@@ -533,7 +533,7 @@ def test_what_is_refused_or_missing_is_told_until_somebody_accepts_it(
     for text in kept_as, lost:
         peer.wait_for(lambda text=text: told(text), 'an event')
         assert [event.kind for event in told(text)] == ['restart']
-    saved(peer)
+    peer.saved()
     peer.wait_for(lambda: said(DiagnosticStatus.OK), 'the end of the warning')
 
 

@@ -100,7 +100,7 @@ def test_a_fleet_goes_on_where_it_was(
     first = explorer(**given)
     policies = learns(peer)
     peer.wait_for(lambda: min(map(reports.steps, ('r1', 'r2'))) > 10, 'steps of both')
-    assert peer.call(Trigger, 'save').success
+    peer.saved()
     first.kill()
     reports, heard = Reports(peer), len(policies)
     again = explorer(**given)

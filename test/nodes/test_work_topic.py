@@ -19,7 +19,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray, String
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import SetBool
 from tiers import thorough
 
 
@@ -61,7 +61,7 @@ def test_the_explorer_learns_while_it_is_paused_and_takes_back_what_one_source_s
     given = what_counts_is_a_step(peer, work, activity, lambda: process.output)
     goes_on(peer, robot)
     pause(peer, phase)
-    assert peer.call(Trigger, 'save').success
+    peer.saved()
     log, = tmp_path.glob('*.log.sqlite')
     with sqlite3.connect(log) as database:
         assert database.execute('SELECT count(*) FROM inputs WHERE kind = 4').fetchone() == (
