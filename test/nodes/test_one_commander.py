@@ -256,7 +256,7 @@ def test_a_commander_keeps_a_robot_whose_node_was_held_up(
     peer.spin_without(guarded.robot)
     refused = second.send(WEST)
     peer.spin(1.1)
-    peer.spin_again(guarded.robot)
+    peer.spin_also(guarded.robot)
     peer.wait_for(lambda: second.refusals[-1].seq == refused, 'the refusal')
     assert first.is_obeyed(peer)
 

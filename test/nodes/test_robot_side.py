@@ -135,7 +135,7 @@ def test_a_flood_of_calls_that_free_it_pushes_no_stop_out(peer: Peer, robot: Slo
         refused = robot.allowance.refused['service stop']
         for wanted in (True, *[False] * AT_ONCE):
             client.call_async(SetBool.Request(data=wanted))
-        peer.spin_again(robot)
+        peer.spin_also(robot)
         peer.wait_for(lambda: robot.allowance.refused['service stop'] > refused, 'the flood')
     assert robot._stopped
 
