@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 import re
 from string import Formatter
@@ -22,22 +22,20 @@ ENGLISH = re.compile(
 def english_in(texts: Iterable[str], language: str) -> list[str]:
     """Return the texts that have a phrase of the English table, or a word of ``ENGLISH``."""
     return [text for text in texts if ENGLISH.search(text) or any(
-        each.search(text) for each in _phrases(language))]
+        each.search(text) for each in _patterns(language))]
 
 
 @lru_cache(maxsize=None)
-def _phrases(language: str) -> tuple[re.Pattern[str], ...]:
+def _patterns(language: str) -> tuple[re.Pattern[str], ...]:
     """Return a pattern of each English phrase that the other language does not have."""
     own = {text for phrases in table(language).values() for text in phrases.values()}
-    return tuple(_patterns(own))
-
-
-def _patterns(but: set[str]) -> Iterator[re.Pattern[str]]:
+    found = []
     for phrases in table('en').values():
-        for template in {*phrases.values()} - but:
+        for template in {*phrases.values()} - own:
             parts = [text for text, *_ in Formatter().parse(template)]
             words = re.findall(r'[A-Za-z]{2,}', ' '.join(parts))
             if len(words) > 1:
-                yield re.compile('.+'.join(map(re.escape, parts)))
+                found.append(re.compile('.+'.join(map(re.escape, parts))))
             elif words:
-                yield re.compile('^' + '.+'.join(map(re.escape, parts)) + '$')
+                found.append(re.compile('^' + '.+'.join(map(re.escape, parts)) + '$'))
+    return tuple(found)

@@ -134,12 +134,13 @@ def _found(path_or_name: str) -> scenarios.Scenario | worlds.World:
     path = user_path(path_or_name)
     shipped = path.name == path_or_name and not (path.suffix and path.is_file())
     name = path_or_name.removesuffix('.yaml')
-    _check_there(path, path_or_name)
-    names = *scenarios.shipped(), *worlds.shipped()
+    of_scenarios, of_worlds = scenarios.shipped(), worlds.shipped()
+    names = *of_scenarios, *of_worlds
+    _check_there(path, path_or_name, names)
     if shipped and name not in names:
         raise InvalidValueError(
             f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
-            f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})'
+            f'({", ".join(of_scenarios)}) or a world ({", ".join(of_worlds)})'
             + nearest(name, names))
     keys: set[str] = set()
     if not shipped and path.is_file() and path.suffix not in GEOJSON:
@@ -148,16 +149,15 @@ def _found(path_or_name: str) -> scenarios.Scenario | worlds.World:
                     'graph of Open-RMF')
     if 'plan' in keys:
         return PlanWorld.of(load_plan(path))
-    if name in worlds.shipped() if shipped else 'rows' in keys:
+    if name in of_worlds if shipped else 'rows' in keys:
         return worlds.load(path_or_name)
     return scenarios.load(path_or_name)
 
 
-def _check_there(path: Path, given: str) -> None:
+def _check_there(path: Path, given: str, names: Sequence[str]) -> None:
     """Raise InvalidValueError if a file is missing that can have no other place."""
     by_name = next((what for ending, what in {**ENDINGS, '.plan.yaml': 'a plan'}.items()
                     if path.name.endswith(ending)), '')
-    names = *scenarios.shipped(), *worlds.shipped()
     is_path = by_name or path.name != given or (
         path.suffix and given.removesuffix('.yaml') not in names)
     if is_path and not os.path.exists(path):

@@ -32,7 +32,7 @@ HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance'
 RADIUS = strength('1', '4')
 SCENARIO = str(ROOT / 'config' / 'scenarios' / 'corridor.yaml')
 STEPS = re.compile(r'([\d,]+) steps, ways')
-SOON = (*HOME, '--radius', '1', '--cell', '0.5')    # what is told of it takes a second, not ten
+SOON = (*HOME, '--radius', '1', '--cell', '0.5')    # forecast in a second, not ten
 
 
 @pytest.fixture(autouse=True)

@@ -34,15 +34,8 @@ class DrivenRobot:
         self._seq = 100
         peer.wait_for(
             lambda: platform.heard and self._actions.get_subscription_count() and all(
-                peer.node.count_publishers(topic) for topic in ('state', 'outcome'))
-            and self._is_heard(), 'the driver')
-
-    def _is_heard(self) -> bool:
-        """Say whether the robot hears a driver of this process, which says a goal perhaps once."""
-        node = getattr(self.process, 'node', None)
-        return node is None or all(
-            each.get_subscription_count() for each in node.publishers
-            if each.topic_name in ('/cmd_vel', '/goal_pose'))
+                peer.node.count_publishers(topic) for topic in ('state', 'outcome')),
+            'the driver')
 
     @property
     def outcomes(self) -> list[str]:

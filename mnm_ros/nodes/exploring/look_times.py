@@ -166,9 +166,10 @@ class ClosedWays:
         self.times.hear(event)
         if isinstance(event.said, (PairChanged, WayOpen, WayStillClosed)):
             self._schedule()
+            self._publishers.closed = self.times.closed
 
     def _schedule(self) -> None:
-        """Schedule the next try of each way that is closed, and publish what is news."""
+        """Schedule the next try of each closed way; new ones become an event."""
         exploration = self._exploration()
         news = self.times.update(exploration.closed, exploration.steps)
         if news:
@@ -176,7 +177,6 @@ class ClosedWays:
             self._publishers.event(Event(
                 exploration.steps, self._said(closed[pair] for pair in news),
                 said=WaysClosed(tuple(news))))
-        self._publishers.closed = self.times.closed
 
     def _said(self, ways: Iterable[ClosedWay]) -> str:
         """Return what is closed, for people."""
