@@ -24,7 +24,8 @@ from mnm_ros.forked_query import ForkedQuery
 query = ForkedQuery()
 query.ask(lambda: time.sleep(60))
 print(query._copy, flush=True)
-time.sleep(60)
+while True:    # a signal that comes just before a sleep is handled after it
+    time.sleep(0.1)
 """
 
 
