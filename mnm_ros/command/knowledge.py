@@ -45,17 +45,13 @@ def policies(arguments: Sequence[str], program: str) -> int:
     add_source(made)
     made.add_argument('state', metavar='STATE', nargs='?',
                       help='the id or the name of a known state (default: all known states)')
-    made.add_argument('--to', metavar='STATE', help='the same as STATE')
     made.add_argument('--json', action='store_true', help='print a JSON object instead')
     given = made.parse_args(words)
-    if given.state is not None and given.to is not None:
-        made.error(f'argument --to: {given.to}, expected none beside STATE, {given.state}')
-    target = given.to if given.state is None else given.state
 
     from mnm_ros.command.source import find
     try:
-        learnt = find(given, ros_arguments, target=target)
-        chosen = _chosen(learnt, target)
+        learnt = find(given, ros_arguments, target=given.state)
+        chosen = _chosen(learnt, given.state)
     except (CheckpointError, NoAnswerError, ValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1

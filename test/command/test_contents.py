@@ -68,11 +68,10 @@ def test_one_policy_is_asked_for_where_all_are_too_many(
     assert status == 0 and 'There are too many policies to tell all' in out
     assert '2          2.10' in out and out.endswith(
         'met, but outside the radius by the transitions so far: 4\n')
-    status, out, _ = run(capsys, '--to', '2')
+    status, out, _ = run(capsys, '2')
     assert status == 0 and out.startswith('to 2: 2.10 expected steps of at most 8\n')
-    assert run(capsys, '2') == (0, out, '')
     assert out.count('east') == 2    # by the names that the explorer has, as no robot side told
-    status, out, error = run(capsys, '--to', '1')
+    status, out, error = run(capsys, '1')
     assert (status, out) == (1, '') and 'no policy to state 1 was told; known: ' in error
 
 
@@ -80,13 +79,9 @@ def test_names_are_those_of_the_robot_side(
         told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
     told.append(replace(MANY, description=RobotDescription(
         ('ahead', 'back'), names={2: 'bench'})))
-    status, out, _ = run(capsys, '--to', 'bench')
+    status, out, _ = run(capsys, 'bench')
     assert status == 0 and out.startswith('to bench: ') and out.count('ahead') == 2
-    assert run(capsys, 'bench') == (0, out, '')
     assert run(capsys, 'Bench')[2].endswith('such as bench; did you mean bench?\n')
-    with pytest.raises(SystemExit):
-        run(capsys, 'bench', '--to', '2')
-    assert 'argument --to: 2, expected none beside STATE, bench' in capsys.readouterr().err
 
 
 def test_an_explorer_without_a_hypothesis_says_so(
@@ -113,7 +108,7 @@ def test_before_the_first_hypothesis_it_tells_what_is_certified(
         ['0', '0.00', 'home'], ['2', '2.10', '2', 'east', 'certified']]
     assert lines[4] == 'assumed: 1 (2.50 steps, about 8 s), 3'
     assert not [line for line in lines if 'hypothesis: ' in line or '- steps' in line]
-    assert run(capsys, '--to', '1')[0] == 1
+    assert run(capsys, '1')[0] == 1
 
 
 def test_what_is_proven_given_the_map_is_told_so(
@@ -129,7 +124,7 @@ def test_the_way_to_a_state_that_is_certified_before_there_is_a_hypothesis(
         told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
     told.append(replace(MANY, phase='building/discovery', known=(), hypothesis=None, trust={
         2: PolicyTrust(Trust.CERTIFIED, 2.1, 8.0, 0, 'certified')}))
-    status, out, _ = run(capsys, '--to', '2')
+    status, out, _ = run(capsys, '2')
     assert status == 0 and out.startswith('to 2: 2.10 expected steps of at most 8 (certified)\n')
-    status, out, error = run(capsys, '--to', '1')
+    status, out, error = run(capsys, '1')
     assert (status, out) == (1, '') and 'has no hypothesis yet' in error

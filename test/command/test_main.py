@@ -252,7 +252,7 @@ def complete(asked: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(('line', 'expected'), [
-    ('mnm_ros po', {'policies'}), ('mnm_ros policies --t', {'--timeout', '--to'}),
+    ('mnm_ros po', {'policies'}), ('mnm_ros policies --j', {'--json'}),
     ('mnm_ros export --format state', {'states-csv'}), ('mnm_ros run expl', {'explorer'}),
     ('mnm_ros --v', {'--version'}), ('mnm_ros checkpoint --', set())])
 def test_a_shell_completes_words(line: str, expected: set[str], tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_shell_completes_words(line: str, expected: set[str], tmp_path: Path) 
 
 @pytest.mark.parametrize(('words', 'meant'), [
     (['polcies'], 'policies'), (['run', 'explorr'], 'explorer'),
-    (['policies', '--too', '3'], '--to'), (['zzzzz'], None)])
+    (['policies', '--jsn'], '--json'), (['zzzzz'], None)])
 def test_what_may_have_been_meant(
         words: list[str], meant: str | None, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ending:

@@ -355,15 +355,15 @@ def test_policies_are_printed_as_a_table_with_routes(
 
 def test_one_route_is_printed_step_by_step(
         folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, '--from', str(folder), '--to', '2')
+    status, out, _ = run(capsys, '--from', str(folder), '2')
     assert status == 0 and re.match(r'to 2: 2\.\d\d expected steps of at most 4\n', out)
     assert re.search(r'^ +2 +1 +east +2 +\d+%', out, re.MULTILINE)
-    status, out, _ = run(capsys, '--from', str(folder), '--to', '2', '--json')
+    status, out, _ = run(capsys, '--from', str(folder), '2', '--json')
     assert status == 0 and [leg['next'] for leg in json.loads(out)['route']] == [1, 2]
     for state, why in (('3', 'no policy to state 3 was told; met, but outside'),
                        ('9', 'no policy to state 9 was told; not met yet'),
                        ('bench', "no state is called 'bench', expected its id")):
-        status, out, error = run(capsys, '--from', str(folder), '--to', state)
+        status, out, error = run(capsys, '--from', str(folder), state)
         assert (status, out) == (1, '') and error.startswith(f'mnm_ros policies: {why}')
 
 

@@ -80,7 +80,7 @@ def test_policies_and_exports_tell_it(
     assert not [line for line in told.splitlines() if 'beyond' in line and any(
         str(state) in line.split() for state in kept[1])]
     lost = min(kept[1])
-    assert policies([*source, '--to', str(lost)], 'mnm_ros policies') == 1
+    assert policies([*source, str(lost)], 'mnm_ros policies') == 1
     assert 'lost: its policy was deleted because of a change' in capsys.readouterr().err
     assert export([*source, '--format', 'dot'], 'mnm_ros export') == 0
     drawn, = (line for line in capsys.readouterr().out.splitlines()

@@ -84,7 +84,7 @@ def test_an_explorer_is_run_told_and_watched(
     wait_for_line(watch, r'phase paused')
     answer(calls[0], peer)
     policies, way, table, events = commands(*((*words, *here) for words in (
-        ('policies', '--json'), ('policies', '--to', '2'), ('export', '--format', 'csv'),
+        ('policies', '--json'), ('policies', '2'), ('export', '--format', 'csv'),
         ('events',))))
     learnt_is_printed(policies, way, table)
     happened_is_printed(events)
