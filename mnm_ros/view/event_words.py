@@ -132,7 +132,10 @@ def tone(event: Event) -> str:
         before, after = event.moves.reliable
         return 'bad' if after < before else 'good'
     if event.change is not None and event.change.before and event.change.after:
-        return 'bad' if usual(event.change.after) == event.change.state else 'good'
+        (now, times, tried), (was, worked, before) = map(
+            _usual, (event.change.after, event.change.before))
+        stays = now == event.change.state
+        return 'bad' if stays != (now == was and times * before < worked * tried) else 'good'
     return ''
 
 
@@ -275,6 +278,8 @@ def _pair(change: PairChange, description: RobotDescription, language: str, hint
     :param hint: whether that is not proven yet: somebody may stand in the way, and leave again.
     """
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
+    if _still_leads(change):    # a slippery floor blocks no way
+        now, times = was, change.after[was]
     stays, stayed = now == change.state, was == change.state
     door = description.door(change.state, change.action) if stays != stayed else ''
     outcome = ('closed' if stays else 'open') if door else 'blocked' if stays else (
@@ -318,6 +323,13 @@ def _began(moves: MovesChange, language: str) -> str:
         return ''
     return phrase('event.since', language, time=first) if first == last else phrase(
         'event.between', language, first=first, last=last)
+
+
+def _still_leads(change: PairChange) -> bool:
+    """Return whether an action that mostly fails now still works in more than a tenth of tries."""
+    was = usual(change.before)
+    return was is not None and was != change.state and usual(change.after) == change.state and (
+        10 * change.after.get(was, 0) > sum(change.after.values()))
 
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:

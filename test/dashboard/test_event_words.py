@@ -41,7 +41,13 @@ SINCE = f'since {moment(AT)}'
      '"east" in r1c2 may lead to r0c4 (9 of 9 tries); not certain yet'),
     (PairChange(7, 4, {6: 40, 7: 1}, {6: 6, 7: 4}, 7, AT),
      f'action 4 in state 7 leads to r1c3 less often {SINCE} (6 of 10 tries, 40 of 41 before)',
-     'action 4 in state 7 may lead to r1c3 less often (6 of 10 tries); not certain yet')])
+     'action 4 in state 7 may lead to r1c3 less often (6 of 10 tries); not certain yet'),
+    (PairChange(7, 4, {6: 40, 7: 1}, {7: 11, 6: 5}),
+     'action 4 in state 7 leads to r1c3 less often (5 of 16 tries, 40 of 41 before)',
+     'action 4 in state 7 may lead to r1c3 less often (5 of 16 tries); not certain yet'),
+    (PairChange(5, 1, {6: 40}, {5: 18, 6: 2}),
+     '"east" in r1c2 blocked (18 of 20 tries failed, 40 of 40 worked before)',
+     '"east" in r1c2 may be blocked (18 of 20 tries failed); not certain yet')])
 def test_where_an_action_leads(change: PairChange, sentence: str, hint: str) -> None:
     assert told(Event(9, 'changed', 'change', change), FLAT) == sentence
     assert told(Event(9, 'hint', 'hint', change), FLAT) == hint    # a person may go again
@@ -218,6 +224,10 @@ def test_the_changes_of_pairs_are_part_of_the_change_that_their_moves_share() ->
     (shared(None, 60), 'bad'), (shared(None, 99), 'good'),
     (Event(1, '', 'change', PairChange(5, 1, {6: 9}, {5: 9})), 'bad'),
     (Event(1, '', 'change', PairChange(5, 1, {5: 9}, {6: 9})), 'good'),
+    (Event(1, '', 'change', PairChange(5, 1, {6: 40}, {6: 6, 5: 4})), 'bad'),
+    (Event(1, '', 'change', PairChange(5, 1, {6: 6, 5: 4}, {6: 40})), 'good'),
+    (Event(1, '', 'change', PairChange(5, 1, {5: 40}, {5: 6, 6: 4})), 'good'),
+    (Event(1, '', 'change', PairChange(5, 1, {5: 6, 6: 4}, {5: 40})), 'bad'),
     (Event(1, '', 'change', ways=WaysChange((5,))), 'good'),
     (Event(1, '', 'change', ways=WaysChange((5,), (6,))), 'bad'),
     (Event(1, '', 'goal', what='reached'), 'good'), (Event(1, '', 'goal', what='failed'), 'bad'),
