@@ -278,9 +278,9 @@ def _pair(change: PairChange, description: RobotDescription, language: str, hint
     :param hint: whether that is not proven yet: somebody may stand in the way, and leave again.
     """
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
-    if _still_leads(change):    # a slippery floor blocks no way
-        now, times = was, change.after[was]
     stays, stayed = now == change.state, was == change.state
+    if stays and not stayed and not change.closed:    # it still leads there, less often
+        stays, now, times = False, was, change.after.get(was, 0)
     door = description.door(change.state, change.action) if stays != stayed else ''
     outcome = ('closed' if stays else 'open') if door else 'blocked' if stays else (
         'again' if change.again else 'leads')
@@ -323,13 +323,6 @@ def _began(moves: MovesChange, language: str) -> str:
         return ''
     return phrase('event.since', language, time=first) if first == last else phrase(
         'event.between', language, first=first, last=last)
-
-
-def _still_leads(change: PairChange) -> bool:
-    """Return whether an action that mostly fails now still works in more than a tenth of tries."""
-    was = usual(change.before)
-    return was is not None and was != change.state and usual(change.after) == change.state and (
-        10 * change.after.get(was, 0) > sum(change.after.values()))
 
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:

@@ -49,7 +49,6 @@ _LONGEST_DETOURED, _LONGEST_SCARCE = 16, 64    # the same while ways around the 
 _FIRST_CLOSED, _LONGEST_CLOSED = 32, 128    # the same of a closed pair, while a change is open
 _UNEXPECTED, _HARDLY, _TO_DETOUR = math.log(50), math.log(1000), math.log(1e4)
 _TO_WITHDRAW = 3      # executions that work, more than those that do not
-_STAYS = 0.9          # the part of the executions since the change that stayed
 _TRIES = 2            # of a re-check, as what is open may fail once
 
 
@@ -258,11 +257,9 @@ class PairWatch:
 
     def change(self, change: PairChange) -> None:
         """Record that a pair leads elsewhere than before: it may be closed, or open again."""
-        tried = sum(change.after.values())
-        stays = change.after.get(change.state, 0)
         self._failing.pop(change.pair, None)
         self._rows.pop(change.pair, None)
-        if change.led_to is not None and stays >= _STAYS * tried > 0:
+        if change.closed:
             self._rows[change.pair] = _Row(Status.CLOSED)
 
     def withdraw(self, pair: Pair) -> None:

@@ -33,6 +33,7 @@ KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fau
 """The values of ``Event.kind``."""
 
 
+_STAYS = 0.9      # the part of the executions since the change that stayed, of a closed pair
 _LIKELY = 3.0    # nats that a step may lack at which a change may have begun
 
 _time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
@@ -77,8 +78,9 @@ class PairChange:
 
     @property
     def closed(self) -> bool:
-        """Return whether the action led to another state before, and usually stays since."""
-        return usual(self.after) == self.state and self.led_to is not None
+        """Return whether the action led to another state before, and nearly always stays since."""
+        stays, tried = self.after.get(self.state, 0), sum(self.after.values())
+        return self.led_to is not None and stays >= _STAYS * tried > 0
 
 
 @dataclass(frozen=True)
