@@ -27,6 +27,8 @@ from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.checkpoint import database as checkpoint_database
 from mnm_ros.checkpoint import input_log
+from mnm_ros.checkpoint import store as store_module
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import LEAST_BETWEEN_POINTS, Store
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.progress.events import Event
@@ -438,6 +440,24 @@ def test_a_hypothesis_waits_until_it_is_kept_however_slow_the_disk_is(
     while not kept(time.monotonic()):
         assert time.monotonic() < end
     keeper.close()
+
+
+def test_the_inputs_before_an_event_are_written_at_once(
+        peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a crash the same change would be noticed, and reported, again."""
+    monkeypatch.setattr(store_module, '_WRITE_EVERY', 1000.0)    # it writes when it is asked to
+    node = explorer_here(peer, checkpoint_dir=str(tmp_path))
+    exploration = node._session.exploration
+    peer.wait_for(lambda: exploration.events, 'the event that home was found')
+    robot.deaf = 1000    # or the first hypothesis would come, which is written, too
+
+    def written() -> int:
+        return max((SavedInputs(path).number for path in generations(tmp_path)), default=0)
+
+    peer.wait_for(written, 'the first input on the disk', deadline=20.0)
+    assert exploration.hypothesis is None
+    leave(peer, node)
 
 
 def test_policies_are_published_once_they_are_kept(

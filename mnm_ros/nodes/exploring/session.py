@@ -305,6 +305,8 @@ class ExplorationSession:
         self._guard.call(self._publish, exploration.hypothesis)
 
     def _hear(self, update: Update) -> None:
+        if update.events:    # a restart without their inputs would report them again
+            self.exploration_store.kept_soon()
         for event in update.events:
             self.closed_ways.hear(self._publishers.event(event))
         if update.revision is not None:
