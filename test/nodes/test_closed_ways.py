@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 import re
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event, PairChange
+from mnm_ros.core.progress.said import WaysClosed, WayStillClosed
 from mnm_ros.language import moment
 from mnm_ros.nodes.exploring.look_times import LookTimes
 from mnm_ros.robot_description import RobotDescription
@@ -84,6 +86,25 @@ def test_a_fast_robot_looks_again_after_some_steps_whatever_the_clock_says() -> 
     clock.now = NOON
     clock.times.update({DOOR: 1}, 1_210)
     assert clock.times.due(1_609) == [] and clock.times.due(1_610) == [DOOR]
+
+
+def test_a_restart_postpones_no_try() -> None:
+    """Or a robot that is switched off each night would never try a way that stays closed."""
+    announced = Event.from_json(Event(
+        1_000, 'closed', said=WaysClosed((DOOR,)), time=NOON - 500).to_json())
+    clock = Clock(600.0, closes(NOON - 560), announced)
+    assert clock.times.update({DOOR: 0}, 1_100) == []    # it was an event before
+    assert clock.times.closed[DOOR].next_try == NOON + 100
+    assert clock.times.due(1_199) == [] and clock.times.due(1_200) == [DOOR]
+    assert clock.times.update({DOOR: 1}, 1_210) == [DOOR]    # a try in vain begins another wait
+    assert clock.times.closed[DOOR].next_try == NOON + 1200
+    for last in (Event(1_210, '', said=WayStillClosed(1, *DOOR)), closes(NOON)):
+        clock = Clock(600.0, announced, last)    # and no next try was announced since
+        assert clock.times.update({DOOR: 0}, 1_300) == [DOOR]
+        assert clock.times.closed[DOOR].next_try == NOON + 600
+    clock = Clock(600.0, replace(announced, time=NOON + 9e9, step=10**9))
+    clock.times.update({DOOR: 0}, 0)    # the clock has gone back, and steps are lost
+    assert clock.times.closed[DOOR].next_try == NOON + 600 and clock.times.due(200) == [DOOR]
 
 
 def test_a_way_that_closes_is_left_alone_and_found_open_by_a_look(

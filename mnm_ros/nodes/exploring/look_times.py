@@ -64,15 +64,22 @@ class LookTimes:
         self._first = first
         self._clock = clock
         self._since: dict[Pair, float] = {}
+        self._begun: dict[Pair, tuple[float, int]] = {}    # the waits under way before a restart
         self._ways: dict[Pair, ClosedSince] = {}
         for event in past:
             self.hear(event)
 
     def hear(self, event: Event) -> None:
         """Record an event, with clock times: it may say since when a way is closed."""
-        if event.kind == 'change' and event.change is not None:
+        if isinstance(event.said, WaysClosed):
+            for state, action in event.said.pairs:
+                self._begun[state, action] = event.time, event.step
+        elif isinstance(event.said, (WayOpen, WayStillClosed)):
+            self._begun.pop((event.said.state, event.said.action), None)
+        elif event.kind == 'change' and event.change is not None:
             pair = event.change.state, event.change.action
             self._since[pair] = event.change.time or event.time
+            self._begun.pop(pair, None)
 
     def update(self, closed: Mapping[Pair, int], steps: int) -> list[Pair]:
         """
@@ -83,13 +90,18 @@ class LookTimes:
         """
         first, now = self._first(), self._clock()
         before, self._ways = self._ways, {}
+        news = []
         for pair, looks in closed.items():
             way = before.get(pair)
             if way is None or way.looks != looks:
+                if pair not in self._begun:
+                    news.append(pair)
+                at, step = self._begun.pop(pair, (now, steps))
                 wait = min(first * 2.0 ** min(looks, 99), max(first, _LONGEST)) or math.inf
-                way = ClosedSince(looks, self._since.get(pair), now + wait, steps + wait / _STEP)
+                way = ClosedSince(looks, self._since.get(pair), min(at, now) + wait,
+                                  min(step, steps) + wait / _STEP)
             self._ways[pair] = way
-        return [pair for pair, way in self._ways.items() if way is not before.get(pair)]
+        return news
 
     def due(self, steps: int) -> list[Pair]:
         """Return the ways of which a try is due, each once for a try."""
