@@ -210,3 +210,18 @@ def test_without_a_change_hardly_any_certificate_is_dropped(base: str) -> None:
                 doubted += kinds.count(Trust.DOUBTED)
         assert not world.exploration.changes_noticed
     assert told > strength(50, 100) and doubted <= 0.02 * told
+
+
+def test_a_way_that_closes_after_it_has_led_on_once_does_not_hold_up_the_first_hypothesis(
+        ) -> None:
+    """What is left to sample behind it is not near any more."""
+    moves = {(0, 0): 1, (0, 1): 2, (1, 0): 0, (1, 1): 0, (2, 0): 0, (2, 1): 0}
+    exploration = Exploration(settings(Problem(2, 3.0, 1.0, 0.5)), 0)
+    while exploration.hypothesis is None:
+        action, here = exploration.next_action(), exploration.last_state
+        end = 0 if action == RESET or here is None else moves[here, action]
+        if end == 1:
+            moves[0, 0] = 0
+        exploration.observe(action, end)
+        assert exploration.steps < 300
+    assert exploration.hypothesis.targets == (0, 2)

@@ -60,8 +60,9 @@ class Agenda:
         :param was_urgent: whether anything was urgent before the step.
         """
         sampling = self._sampling
-        return not sampling.open or sampling.walk_is_due() or self.outdated or (
-            self._certifier.sampled.first and not sampling.preferring) or (
+        if not sampling.open or sampling.walk_is_due() or sampling.is_in_vain() or self.outdated:
+            return True
+        return (self._certifier.sampled.first and not sampling.preferring) or (
             (self._at_once or bool(self.preferred))
             and (self.news or was_urgent and not sampling.urgent))
 
@@ -69,7 +70,8 @@ class Agenda:
         """Return whether ``is_due`` may say so after the next step."""
         sampling = self._sampling
         return (self._at_once or len(sampling.open) <= 1 or sampling.walk_is_due(1)
-                or self.outdated or bool(self.preferred) or self._certifier.sampled.first)
+                or sampling.is_in_vain(1) or self.outdated or bool(self.preferred)
+                or self._certifier.sampled.first)
 
     def plan(self) -> Next:
         """Find out what is left to do, and make known what can be."""

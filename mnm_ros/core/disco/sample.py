@@ -29,6 +29,9 @@ _EXPECTED = 8
 _LOOK_COST = 1500
 """The square of the number of sampled states over the steps from one plan to the next."""
 
+_IN_VAIN = 2
+"""Times the patience, in steps without a sample, after which to check again what is near."""
+
 _MOST_TRIPS = 3
 """Trips to a state that did not arrive, after which it is left out."""
 
@@ -65,7 +68,7 @@ class Sampling:
         self._led: dict[int, Policy] = {}
         self._trips: dict[int, int] = {}
         self._stale = True
-        self._since = 0
+        self._since = self._vain = 0
 
     @property
     def price(self) -> float:
@@ -76,6 +79,15 @@ class Sampling:
         """Return whether to plan again what walking certificates lack, after more steps."""
         return bool(self._walked) and (
             self._walks + more >= len(self.sampled) ** 2 // _LOOK_COST)
+
+    def is_in_vain(self, more: int = 0) -> bool:
+        """
+        Return whether to check again which states are near, after more steps.
+
+        A pair on the way may have led on by chance, or before a change.
+        """
+        vain = self._vain + more
+        return vain > 0 and vain % (_IN_VAIN * self._patience) == 0
 
     @property
     def preferring(self) -> bool:
@@ -268,6 +280,7 @@ class Sampling:
         self._walks += 1
         sampled = here in self.open
         self._since = 0 if sampled else self._since + 1
+        self._vain = 0 if sampled else self._vain + 1
         self.samples += sampled
         if state in self._trips:
             del self._trips[state]
