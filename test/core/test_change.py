@@ -264,7 +264,7 @@ def test_memory_takes_back_what_a_pair_had_taken_away_and_knows_what_it_takes() 
     closes, opens = PairChange(1, 0, {2: 40}, {1: 9}), PairChange(1, 0, {1: 40}, {2: 4})
     memory.note(closes)
     assert not memory.lost(closes, [kept])    # it was never seen to be
-    memory.keep([kept, policy(5)], [(1, 0)])    # the other one does not pass the door
+    memory.keep([kept, policy(5)], {(1, 0): [2, 5]})    # the other one does not pass the door
     assert not memory.recall([0, 1])
     memory.note(opens)
     assert memory.recall([0, 1]) == (kept,) and not memory.recall([0, 1, 2])
@@ -276,11 +276,32 @@ def test_memory_takes_back_what_a_pair_had_taken_away_and_knows_what_it_takes() 
     assert memory.recall([0, 1]) == (kept,)
 
 
+def test_a_door_that_still_opens_now_and_then_takes_nothing_away() -> None:
+    memory, kept = Memory(), through_a_door()
+    closes, opens = PairChange(1, 0, {2: 40}, {1: 9}), PairChange(1, 0, {1: 40}, {2: 4})
+    memory.note(closes)
+    memory.keep([kept], {(1, 0): [2]})
+    memory.note(opens)
+    weakens = PairChange(1, 0, {2: 40}, {1: 9, 2: 6})
+    memory.note(weakens)
+    assert not memory.lost(weakens, [kept])
+
+
+def test_a_door_takes_nothing_away_whose_usual_way_never_passed_it() -> None:
+    memory, kept = Memory(), through_a_door()
+    closes, opens = PairChange(1, 0, {2: 40}, {1: 9}), PairChange(1, 0, {1: 40}, {2: 4})
+    memory.note(closes)
+    memory.keep([kept], {(1, 0): []})    # it plays the pair, but comes there by chance only
+    memory.note(opens)
+    memory.note(closes)
+    assert not memory.lost(closes, [kept])
+
+
 def test_of_several_doors_all_have_to_open() -> None:
     memory, kept = Memory(), through_a_door()
     for state in (0, 1):
         memory.note(PairChange(state, 0, {state + 1: 40}, {state: 9}))
-    memory.keep([kept], [(0, 0), (1, 0)])
+    memory.keep([kept], {(0, 0): [2], (1, 0): [2]})
     memory.note(PairChange(0, 0, {0: 40}, {1: 9}))
     assert not memory.recall([0])
     memory.note(PairChange(1, 0, {1: 40}, {2: 9}))
@@ -301,7 +322,7 @@ def test_what_is_held_while_the_next_round_is_built_follows_memory() -> None:
     closes, opens = PairChange(1, 0, {2: 40}, {1: 9}), PairChange(1, 0, {1: 40}, {2: 4})
     assert mnm.hypothesis is not None
     mnm._memory.note(closes)
-    mnm._memory.keep([mnm.hypothesis.policy_for(2)], [(1, 0)])
+    mnm._memory.keep([mnm.hypothesis.policy_for(2)], {(1, 0): [2]})
     mnm._memory.note(opens)
     mnm._take_change(closes)
     assert mnm.hypothesis.targets == (0, 1)

@@ -51,7 +51,7 @@ class HeldHypothesis:
             return
         held = self.hypothesis.policies
         lost = memory.lost(change, held[1:])
-        memory.keep(lost, [change.pair])
+        memory.keep(lost, {change.pair: [policy.target for policy in lost]})
         left = tuple(policy for policy in held if policy not in lost)
         self._doubt(frozenset([change.pair]))
         recalled = memory.recall({policy.target for policy in left})

@@ -7,8 +7,9 @@ Remember the policies that changes have deleted, for changes that are undone or 
 every evening deletes the same policies each time. The memory keeps a deleted policy with the usual
 successors that the changed pairs on its way had before the change. Once all these pairs lead to
 these successors again, the policy returns at once: the policy needs its proof, but no discovery.
-If a pair changes as it did when policies were deleted, the policies through the pair to the same
-states are deleted at once.
+If a pair changes as it did when policies were deleted, and hardly ever leads where it did,
+the policies through the pair to the same states are deleted at once. A pair that only leads there
+more rarely than before deletes nothing: its policies may still be within the limit.
 
 The memory proves nothing, so that it takes no delta. A policy that returns is doubted until its
 proof. A state without a policy is searched for by the next rediscovery, as after any change.
@@ -16,7 +17,7 @@ proof. A state without a policy is searched for by the next rediscovery, as afte
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from mnm_ros.core.model.counts import Pair, usual
@@ -24,6 +25,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.events import PairChange
 
 _LOOK_EVERY = 40    # steps, for a pair that has changed again and again
+_RARELY = 0.125    # part of the executions, up to which a pair does not lead there any more
 _MOST = 10_000    # policies, and settings of pairs; the oldest are dropped
 
 
@@ -55,8 +57,13 @@ class Memory:
             self._changes[pair] = self._changes.pop(pair)
         return pair
 
-    def keep(self, policies: Iterable[Policy], changed: Collection[Pair]) -> None:
-        """Keep policies that are deleted, as these pairs have changed."""
+    def keep(self, policies: Iterable[Policy], changed: Mapping[Pair, Collection[int]]) -> None:
+        """
+        Keep policies that are deleted, because pairs have changed.
+
+        :param changed: for each of these pairs, the targets of the policies whose usual way
+            passes the pair. A policy that plays the pair elsewhere may work without it.
+        """
         for policy in policies:
             needed = {pair: self._before[pair] for pair in changed
                       if pair in self._before and policy.plays(frozenset([pair]))}
@@ -64,7 +71,8 @@ class Memory:
                 self._kept.pop(policy.target, None)
                 self._kept[policy.target] = policy, needed
             for pair in needed:
-                self._lost.setdefault((pair, self._now[pair]), {})[policy.target] = None
+                if policy.target in changed[pair]:
+                    self._lost.setdefault((pair, self._now[pair]), {})[policy.target] = None
         _shorten(self._kept)
         _shorten(self._lost)
 
@@ -82,6 +90,10 @@ class Memory:
 
     def lost(self, change: PairChange, policies: Iterable[Policy]) -> list[Policy]:
         """Return those of the policies that were deleted when the pair had changed like that."""
+        before = self._before[change.pair]
+        if before is not None and change.after.get(before, 0) > _RARELY * sum(
+                change.after.values()):
+            return []
         targets = self._lost.get((change.pair, self._now[change.pair]), {})
         return [policy for policy in policies
                 if policy.target in targets and policy.plays(frozenset([change.pair]))]

@@ -182,7 +182,7 @@ class Revisions:
         if explained:
             self.round.memory.keep(
                 [policy for policy in self.policies if policy.target in targets],
-                relearning.changed)
+                {pair: parts.checks.patrol.passing([pair]) for pair in relearning.changed})
         strayed = [target for state in targets
                    for target in parts.transitions.passing(state, left)]
         self.adopt(left)
