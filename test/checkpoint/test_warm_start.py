@@ -170,7 +170,7 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
     robot.change()
     go_on(lambda: exploration.changes_noticed)
     noticed = exploration.steps
-    go_on(lambda: exploration.steps == noticed + 60)    # so that there is something to contradict
+    go_on(lambda: exploration.steps == noticed + 200)    # so that there is something to contradict
     assert exploration.changes_noticed == 1 and exploration.changes_relearnt == 0
     robot.change()
     alarms.clear()
