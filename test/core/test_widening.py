@@ -169,7 +169,7 @@ def test_robots_that_explore_together_add_each_end_once() -> None:
     robots = Robots(Fleet(exploration),
                     [Simulator(scenario, seed) for seed in range(3)], (), 0)
     heard = 0
-    for _ in range(strength(300, 2500)):
+    for _ in range(strength(500, 2500)):
         robots.step()
         heard = max(heard, len(exploration.events))
     told.update(sentence(event.said) for event in exploration.events
