@@ -24,6 +24,8 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import grid_cmp, TableCmp
 from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
 import pytest
 from scripted import decided, HOME, policy
 from small_worlds import row, scenario_of
@@ -295,6 +297,47 @@ def test_a_door_takes_nothing_away_whose_usual_way_never_passed_it() -> None:
     memory.note(opens)
     memory.note(closes)
     assert not memory.lost(closes, [kept])
+
+
+def test_a_door_that_has_closed_for_some_time_only_gives_back_what_it_took() -> None:
+    """Even without a second alarm, as after one that came late."""
+    memory, kept = Memory(), through_a_door()
+    memory.note(PairChange(1, 0, {2: 40}, {1: 9}))
+    memory.keep([kept], {(1, 0): [2]})
+    assert not any(memory.executed((1, 0), 2) for _ in range(9)) and not memory.recall([0, 1])
+    assert not memory.executed((1, 0), 1) and not memory.executed((0, 0), 2)
+    assert [memory.executed((1, 0), 2) for _ in range(3)] == [False, True, False]
+    assert memory.recall([0, 1]) == (kept,)
+    memory.keep([kept], {(1, 0): [2]})    # by the attempts: it does not come back at once
+    assert not any(memory.executed((1, 0), 2) for _ in range(20))
+
+
+def test_a_change_that_is_soon_undone_costs_less_than_to_learn_again() -> None:
+    """Undone 60 steps after the notice, it cost 1.5 times as much before policies came back."""
+    scenario, learnt, wrong = load('broken_wheel'), 0, 0
+    for seed in range(strength(4, 8)):
+        mnm = new_mnm(settings(Problem(2, 2.0, 1.0, 0.1)), seed)
+        robot = Simulator(scenario, seed)
+        while mnm.hypothesis is None:
+            make_step(mnm, robot)
+        learnt += robot.steps
+        for _ in range(150):
+            make_step(mnm, robot)
+        robot.change()
+        while not mnm.log.noticed:
+            make_step(mnm, robot)
+        for _ in range(60):
+            make_step(mnm, robot)
+        robot.change()
+        for _ in range(800):
+            make_step(mnm, robot)
+            wrong += not judge(robot.cmp, mnm.hypothesis, 2.0, 1.0).ok
+    assert wrong < learnt / 2, (wrong, learnt)
+
+
+def make_step(mnm: Mnm, robot: Simulator) -> None:
+    action = mnm.next_action()
+    mnm.observe(action, robot.step(action))
 
 
 def test_of_several_doors_all_have_to_open() -> None:

@@ -7,6 +7,8 @@ Remember the policies that changes have deleted, for changes that are undone or 
 every evening deletes the same policies each time. The memory keeps a deleted policy with the usual
 successors that the changed pairs on its way had before the change. Once all these pairs lead to
 these successors again, the policy returns at once: the policy needs its proof, but no discovery.
+An alarm shows that a pair leads there again, or ten more executions to there than elsewhere: what
+has changed only for some time may raise no second alarm.
 If a pair changes as it did when policies were deleted, and hardly ever leads where it did,
 the policies through the pair to the same states are deleted at once. A pair that only leads there
 more rarely than before deletes nothing: its policies may still be within the limit.
@@ -25,6 +27,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.events import PairChange
 
 _LOOK_EVERY = 40    # steps, for a pair that has changed again and again
+_AGAIN = 10    # executions that lead where they did before, more than others since the deletion
 _RARELY = 0.125    # part of the executions, up to which a pair does not lead there any more
 _MOST = 10_000    # policies, and settings of pairs; the oldest are dropped
 
@@ -39,6 +42,9 @@ class Memory:
         self._changes: dict[Pair, int] = {}    # so far, the pair examined last at the end
         self._steps = 0
         self._lost: dict[tuple[Pair, int | None], dict[int, None]] = {}    # targets by setting
+        # By pair, how many more executions since a deletion have led where they did before than
+        # have not; None once they were enough: again only after another change.
+        self._working: dict[Pair, int | None] = {}
 
     def note(self, change: PairChange) -> None:
         """Record that a pair leads elsewhere than before."""
@@ -46,6 +52,7 @@ class Memory:
         self._before[pair] = self._now.get(pair, usual(change.before))
         self._now[pair] = usual(change.after)
         self._changes[pair] = self._changes.get(pair, 0) + 1
+        self._working.pop(pair, None)
 
     def step(self) -> Pair | None:
         """Count a step; return a pair that has changed more than once if it is to be tried."""
@@ -71,6 +78,9 @@ class Memory:
                 self._kept.pop(policy.target, None)
                 self._kept[policy.target] = policy, needed
             for pair in needed:
+                if self._now[pair] == self._before[pair]:    # it leads there, if more rarely
+                    continue
+                self._working.setdefault(pair, 0)
                 if policy.target in changed[pair]:
                     self._lost.setdefault((pair, self._now[pair]), {})[policy.target] = None
         _shorten(self._kept)
@@ -81,6 +91,17 @@ class Memory:
         return tuple(policy for target, (policy, needed) in self._kept.items()
                      if target not in known and all(
                          self._now.get(each) == end for each, end in needed.items()))
+
+    def executed(self, pair: Pair, state: int) -> bool:
+        """Record an execution; return whether the pair leads again where policies need it."""
+        more = self._working.get(pair)
+        if more is None:
+            return False
+        more = max(0, more + (1 if state == self._before[pair] else -1))
+        self._working[pair] = more if more < _AGAIN else None
+        if more == _AGAIN:
+            self._now[pair] = self._before[pair]
+        return more == _AGAIN
 
     def reached(self, found: Collection[Policy]) -> None:
         """Record that pairs lead again to the targets of policies found that play them."""

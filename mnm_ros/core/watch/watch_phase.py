@@ -162,6 +162,7 @@ class WatchPhase(CheckingPhase):
         elif seen and isinstance(self.base, Learns):
             self.base.add_transition(*seen)
         change = self.doubts.observe(*seen, self.policies) if seen else None
+        again = seen is not None and self.round.memory.executed(seen[:2], state)
         if self.revisions.end_if_all_changed():
             return
         if self.rediscovering:
@@ -170,7 +171,7 @@ class WatchPhase(CheckingPhase):
             self._go_on_in_background(seen[:2] if seen else None)
         else:
             self._check(state)
-        self._remember(change)
+        self._remember(change, again)
         self._tell_background()
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
@@ -184,14 +185,15 @@ class WatchPhase(CheckingPhase):
         self.doubts.count((state, action))
         if isinstance(self.base, Learns):
             self.base.add_transition(state, action, after)
-        self._remember(self.doubts.observe(state, action, after, self.policies))
+        change = self.doubts.observe(state, action, after, self.policies)
+        self._remember(change, self.round.memory.executed((state, action), after))
         self._tell_background()
 
-    def _remember(self, change: PairChange | None) -> None:
-        """Delete, and take back, what memory says of a change."""
-        if change is None or self.refuted:
+    def _remember(self, change: PairChange | None, again: bool) -> None:
+        """Delete, and take back, what memory says of a change, or of a pair that works again."""
+        if self.refuted or change is None and not again:
             return
-        if lost := self.round.memory.lost(change, self.policies[1:]):
+        if change and (lost := self.round.memory.lost(change, self.policies[1:])):
             self._checks.interrupt()
             self._delete(lost)
         self.revisions.recall()
