@@ -30,7 +30,7 @@ from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, support, TableCmp
 from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import Scenario, Setting
+from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.study.methods import Experiment, explore, lengths, seeds, unchanging, verdicts
 
@@ -115,6 +115,9 @@ FAMILIES: Mapping[str, Family] = {
         (_ROOMS[0], 0.1), (_ROOMS[1], 0.1), (_BELOW, 0.1)), (LEARNT, 2 * LEARNT)),
     'during': Family('a door closes, and another one opens 150 steps later', lambda: grids(
         (_ROOMS[0], 0.1), (_ROOMS[1], 0.1), (_BELOW, 0.1)), (LEARNT, LEARNT + 150)),
+    'undone': Family('an action fails in all states for 150 steps', lambda: [
+        load('broken_wheel').settings[failing].cmp for failing in (0, 1, 0)],
+        (600, 750), 3_000, 2.0),
     'day_and_night': Family(
         f'a door closes and opens every {HALF_DAY:,} steps, twelve times',
         lambda: grids(*((_ROOMS[day % 2], 0.1) for day in range(13))),
