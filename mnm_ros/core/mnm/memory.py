@@ -7,8 +7,8 @@ Remember the policies that changes have deleted, for changes that are undone or 
 every evening deletes the same policies each time. The memory keeps a deleted policy with the usual
 successors that the changed pairs on its way had before the change. Once all these pairs lead to
 these successors again, the policy returns at once: the policy needs its proof, but no discovery.
-An alarm shows that a pair leads there again, or ten more executions to there than elsewhere: what
-has changed only for some time may raise no second alarm.
+An alarm shows that a pair leads there again. Ten more executions that lead there than elsewhere
+show it, too, because a change that is soon undone may raise no second alarm.
 If a pair changes as it did when policies were deleted, and hardly ever leads where it did,
 the policies through the pair to the same states are deleted at once. A pair that only leads there
 more rarely than before deletes nothing: its policies may still be within the limit.
