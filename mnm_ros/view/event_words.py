@@ -134,8 +134,8 @@ def tone(event: Event) -> str:
     if event.change is not None and event.change.before and event.change.after:
         (now, times, tried), (was, worked, before) = map(
             _usual, (event.change.after, event.change.before))
-        stays = now == event.change.state
-        return 'bad' if stays != (now == was and times * before < worked * tried) else 'good'
+        less = now == was and times * before < worked * tried    # to stay less often is good
+        return 'bad' if (now == event.change.state) != less else 'good'
     return ''
 
 

@@ -25,7 +25,6 @@ from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import grid_cmp, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from mnm_ros.simulation.simulator import Simulator
 import pytest
 from scripted import decided, HOME, policy
 from small_worlds import row, scenario_of
@@ -42,11 +41,13 @@ ROOM = strength(['.S.', '...'], ['...', '.S.', '...'])
 class Explored:
     """MNM in a world that changes on request."""
 
-    def __init__(self, *cmps: object, seed: int = 0, radius: float = 4.0) -> None:
+    def __init__(self, *cmps: object, seed: int = 0, radius: float = 4.0,
+                 delta: float = strength(0.5, 0.1)) -> None:
+        self.radius = radius
         self.scenario = scenario_of(*cmps)    # type: ignore[arg-type]
         self.simulator = CopiedSimulator(self.scenario, seed)
         self.mnm: Mnm = new_mnm(
-            settings(Problem(len(self.scenario.actions), radius, 1.0, strength(0.5, 0.1))), seed)
+            settings(Problem(len(self.scenario.actions), radius, 1.0, delta)), seed)
 
     @property
     def shared(self) -> list[MovesChange]:
@@ -62,7 +63,8 @@ class Explored:
             self.mnm.observe(action, self.simulator.step(action))
             held = self.mnm.hypothesis
             if held is not before:
-                right = held is not None and judge(self.simulator.cmp, held, 4.0, 1.0).ok
+                right = held is not None and judge(
+                    self.simulator.cmp, held, self.radius, 1.0).ok
                 before = held
             wrong += not right
         return wrong
@@ -314,30 +316,20 @@ def test_a_door_that_has_closed_for_some_time_only_gives_back_what_it_took() -> 
 
 def test_a_change_that_is_soon_undone_costs_less_than_to_learn_again() -> None:
     """Undone 60 steps after the notice, it cost 1.5 times as much before policies came back."""
-    scenario, learnt, wrong = load('broken_wheel'), 0, 0
+    wheel, learnt, wrong = [each.cmp for each in load('broken_wheel').settings], 0, 0
     for seed in range(strength(4, 8)):
-        mnm = new_mnm(settings(Problem(2, 2.0, 1.0, 0.1)), seed)
-        robot = Simulator(scenario, seed)
-        while mnm.hypothesis is None:
-            make_step(mnm, robot)
-        learnt += robot.steps
-        for _ in range(150):
-            make_step(mnm, robot)
-        robot.change()
-        while not mnm.log.noticed:
-            make_step(mnm, robot)
-        for _ in range(60):
-            make_step(mnm, robot)
-        robot.change()
-        for _ in range(800):
-            make_step(mnm, robot)
-            wrong += not judge(robot.cmp, mnm.hypothesis, 2.0, 1.0).ok
+        world = Explored(*wheel, seed=seed, radius=2.0, delta=0.1)
+        while world.mnm.hypothesis is None:
+            world.step(1)
+        learnt += world.simulator.steps
+        world.step(150)
+        world.simulator.change()
+        while not world.mnm.log.noticed:
+            world.step(1)
+        world.step(60)
+        world.simulator.change()
+        wrong += world.step(800)
     assert wrong < learnt / 2, (wrong, learnt)
-
-
-def make_step(mnm: Mnm, robot: Simulator) -> None:
-    action = mnm.next_action()
-    mnm.observe(action, robot.step(action))
 
 
 def test_of_several_doors_all_have_to_open() -> None:
