@@ -169,9 +169,11 @@ class _CostRecorder:
 
 
 def _cpu_time() -> float:
-    """Return the CPU time in s of this process and of those that it has waited for."""
-    return sum(used.ru_utime + used.ru_stime for used in map(
-        resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    """Return the CPU time in s of this process, of those that it has waited for, and of nodes."""
+    nodes = sys.modules.get('node_processes')
+    return (nodes.cpu_time() if nodes else 0.0) + sum(
+        used.ru_utime + used.ru_stime for used in map(
+            resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
 def _take_turns(items: list[pytest.Item], costs: tiers.Costs) -> None:

@@ -154,6 +154,7 @@ class _Server:
         self._news = Condition()
         self._started: list[int] = []
         self._ended: dict[int, int] = {}
+        self.cpu_time = 0.0    # s, of the nodes that have ended
         Thread(target=self._read, daemon=True).start()
         atexit.register(self._process.terminate)
 
@@ -179,8 +180,9 @@ class _Server:
     def _read(self) -> None:
         assert self._process.stdout
         for line in self._process.stdout:
-            pid, status = json.loads(line)
+            pid, status, used = json.loads(line)
             with self._news:
+                self.cpu_time += used
                 if status is None:
                     self._ended.pop(pid, None)    # of a process that had the same id before
                     self._started.append(pid)
@@ -193,6 +195,11 @@ if 'PYTEST_XDIST_WORKER' in os.environ:    # the participants that are left woul
     atexit.register(os._exit, 0)
 
 _server = lru_cache(maxsize=None)(_Server)
+
+
+def cpu_time() -> float:
+    """Return the CPU time in s of all nodes that were started here and have ended."""
+    return _server().cpu_time if _server.cache_info().currsize else 0.0
 
 
 class NodeProcess:

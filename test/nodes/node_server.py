@@ -4,8 +4,8 @@
 A process that starts nodes as forks of itself: what they import takes longer than most tests.
 
 It never initialises ROS and has one thread. Each line of its input is a program to be started, as
-JSON; each line of its output tells of one that has started or ended: ``[pid, null]`` or
-``[pid, exit status]``. At the end of its input it kills what is left.
+JSON; each line of its output tells of one that has started or ended: ``[pid, null, 0]`` or
+``[pid, exit status, CPU time in s]``. At the end of its input it kills what is left.
 
 ``MNM_FORK=0`` has each node started anew, for a ROS 2 of which forks do not end well: those that
 have the wheels of Kilted do so with SIGSEGV, which has nothing to do with the nodes. A test that
@@ -184,10 +184,10 @@ def serve() -> Callable[[], Any] | None:
         if woken in ready:
             os.read(woken, 4096)
             for pid in [*running]:
-                ended, status = os.waitpid(pid, os.WNOHANG)
+                ended, status, used = os.wait4(pid, os.WNOHANG)
                 if ended:
                     running.discard(pid)
-                    tell(pid, os.waitstatus_to_exitcode(status))
+                    tell(pid, os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime)
         if 0 in ready:
             read = os.read(0, 65536)
             if not read:
@@ -199,14 +199,14 @@ def serve() -> Callable[[], Any] | None:
                 if not pid:
                     return become(order)
                 running.add(pid)
-                tell(pid, None)
+                tell(pid, None, 0.0)
     for pid in running:
         os.kill(pid, signal.SIGKILL)
     return None
 
 
-def tell(pid: int, status: int | None) -> None:
-    os.write(1, f'{json.dumps([pid, status])}\n'.encode())
+def tell(pid: int, status: int | None, cpu_time: float) -> None:
+    os.write(1, f'{json.dumps([pid, status, cpu_time])}\n'.encode())
 
 
 if __name__ == '__main__':
