@@ -26,13 +26,22 @@ from statistics import mean
 from arguments import Arguments
 from batch import exit_with, run_batch
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, support, TableCmp
 from mnm_ros.simulation.ground_truth import ExplorationSteps
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.study.methods import Experiment, explore, lengths, seeds, unchanging, verdicts
+from mnm_ros.study.methods import (
+    Experiment,
+    explore,
+    lengths,
+    make_step,
+    seeds,
+    unchanging,
+    verdicts,
+)
 
 Task = tuple[str, int]
 """Family and seed."""
@@ -79,14 +88,15 @@ def grids(*plans: tuple[Sequence[str], float]) -> list[Cmp]:
     return [grid_cmp(list(rows), slip, tuple(GRID_MOVES)) for rows, slip in plans]
 
 
-def places(ways: Mapping[int, Sequence[int]], start: int, end: int) -> list[Cmp]:
-    """Return places with ways to others, home 0, and the same without the ways of two of them."""
-    actions = max(map(len, ways.values()))
-    opened = {(place, action): ((other, 0.96), (place, 0.04))
-              for place, others in ways.items() for action, other in enumerate(others)}
-    closed = {(place, action): ((place, 1.0),) for place, action in opened
-              if {place, ways[place][action]} == {start, end}}
-    return [TableCmp(0, actions, table) for table in (opened, {**opened, **closed})]
+def places(ways: Mapping[int, Sequence[int]], changed: Mapping[Pair, int]) -> list[Cmp]:
+    """Return places with ways to others, home 0, and the same where some ways end elsewhere."""
+    def table(ends: Mapping[Pair, int]) -> TableCmp:
+        return TableCmp(0, max(map(len, ways.values())), {
+            (place, action): ((place, 1.0),) if end == place else ((end, 0.96), (place, 0.04))
+            for (place, action), end in ends.items()})
+    ends = {(place, action): other
+            for place, others in ways.items() for action, other in enumerate(others)}
+    return [table(ends), table({**ends, **changed})]
 
 
 def weakened() -> list[Cmp]:
@@ -123,9 +133,13 @@ FAMILIES: Mapping[str, Family] = {
         lambda: grids(*((_ROOMS[day % 2], 0.1) for day in range(13))),
         tuple(LEARNT + HALF_DAY * day for day in range(12)), HALF_DAY),
     'passage': Family('a passage of a declared ring of 8 places closes', lambda: places(
-        _RING, 2, 3), (_PLACES_LEARNT,), 1_500, 6.0, True),
+        _RING, {(2, 0): 2, (3, 1): 3}), (_PLACES_LEARNT,), 1_500, 6.0, True),
     'room': Family('the only way to 2 of 10 declared places closes', lambda: places(
-        _TREE, 1, 2), (_PLACES_LEARNT,), 1_500, 4.0, True)}
+        _TREE, {(1, 1): 1, (2, 0): 2}), (_PLACES_LEARNT,), 1_500, 4.0, True),
+    'astray': Family('a passage of a declared ring of 8 places leads to another place',
+                     lambda: places(_RING, {(2, 0): 6}), (_PLACES_LEARNT,), 1_500, 6.0, True),
+    'farther': Family('a passage of a declared ring of 8 places leads one place farther',
+                      lambda: places(_RING, {(1, 0): 3}), (_PLACES_LEARNT,), 1_500, 6.0, True)}
 
 
 def first_hypothesis(world: Scenario, options: Settings, seed: int) -> int:
@@ -133,8 +147,7 @@ def first_hypothesis(world: Scenario, options: Settings, seed: int) -> int:
     simulator_seed, explorer_seed = seeds(world.path.stem, seed, 1)
     machine, simulator = new_mnm(options, explorer_seed), Simulator(world, simulator_seed)
     while machine.hypothesis is None:
-        action = machine.next_action()
-        machine.observe(action, simulator.step(action))
+        make_step(machine, simulator)
     return simulator.steps
 
 

@@ -124,9 +124,16 @@ def found_by(base: BaseAlgorithm) -> Hypothesis | None:
 def verdicts(machine: Mnm, simulator: Simulator, counter: ExplorationSteps) -> Iterator[Verdict]:
     """Yield after each step of MNM what is wrong with the hypothesis that it holds, for ever."""
     while True:
-        action = machine.next_action()
-        machine.observe(action, simulator.step(action))
+        make_step(machine, simulator)
         yield counter.verdict(simulator.setting, machine.hypothesis)
+
+
+def make_step(machine: Mnm, simulator: Simulator) -> None:
+    """Make a step of MNM, and widen what is declared if that turns out to be wrong."""
+    here, action = simulator.state, machine.next_action()
+    state = simulator.step(action)
+    machine.refute(here, action, state)
+    machine.observe(action, state)
 
 
 def _mnm(experiment: Experiment) -> Course:

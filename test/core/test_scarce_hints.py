@@ -15,6 +15,7 @@ from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.said import (
     HintRaised,
     HintWithdrawn,
+    PairChanged,
     StatesDeleted,
     WaysReplaced,
 )
@@ -37,6 +38,7 @@ class Run:
     def __init__(self, graph: Graph, seed: int) -> None:
         self._graph, self._rng, self.here = graph, random.Random(seed), 0
         self.closed, self.pushed = False, 0
+        self.leads_to: dict[tuple[int, int], int] = {}    # elsewhere than declared
         actions = max(map(len, graph.values()))
         self._settings = lambda: settings(Problem(
             actions, 1.3 * depth(graph) + 1, 1.0, 0.1, Support(Declaration({
@@ -52,18 +54,24 @@ class Run:
         if action == RESET:
             self.here = 0
         else:
-            there = self._graph[self.here][action]
+            there = self._there(self.here, action)
             blocked = self.closed and {self.here, there} == {1, 2}
             self.pushed += blocked
             if not blocked and self._rng.random() >= FAILS:
                 self.here = there
         self.exploration.observe(action, self.here)
 
+    def _there(self, here: int, action: int) -> int:
+        return self.leads_to.get((here, action), self._graph[here][action])
+
     def until_closed(self) -> None:
+        self.until_known()
+        self.closed = True
+
+    def until_known(self) -> None:
         while self.exploration.hypothesis is None:
             assert self.exploration.steps < 5000
             self.step()
-        self.closed = True
 
     def until(self, kind: type, most: int) -> bool:
         """Make steps until something is said; return whether it was."""
@@ -85,7 +93,7 @@ class Run:
         policy = next(each for each in hypothesis.policies if each.target == target)
         here = 0
         for step in range(policy.horizon):
-            there = self._graph[here][policy.action(step, here)]
+            there = self._there(here, policy.action(step, here))
             if self.closed and {here, there} == {1, 2}:
                 return False
             here = there
@@ -106,6 +114,23 @@ def test_a_closed_way_costs_no_more_than_to_learn_the_places_again(
         run.step()
         steps += 1
         assert steps < 180, f'seed {seed}'
+
+
+@pytest.mark.parametrize('seed', range(strength(1, 20)))
+@pytest.mark.parametrize(('pair', 'end', 'gone'), [
+    ((2, 0), 6, (3, 4)), pytest.param((1, 0), 3, (2,), id='a shortcut to all that is behind')])
+def test_what_is_led_astray_is_given_up_with_the_alarm_and_nothing_else(
+        pair: tuple[int, int], end: int, gone: tuple[int, ...], seed: int) -> None:
+    """Attempts that decide take 80 to 170 steps more."""
+    run = Run(RING, seed)
+    run.until_known()
+    for _ in range(150):    # until each edge was driven more than a few times
+        run.step()
+    run.leads_to[pair] = end
+    assert run.until(PairChanged, 1500), f'seed {seed}'
+    deleted = [event.said.states for event in run.events if isinstance(event.said, StatesDeleted)]
+    assert [*map(sorted, deleted)] == [[*gone]], f'seed {seed}'
+    assert all(run.leads(place) for place in range(1, 8) if place not in gone), f'seed {seed}'
 
 
 @pytest.mark.parametrize('seed', range(strength(1, 20)))

@@ -33,7 +33,7 @@ KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fau
 """The values of ``Event.kind``."""
 
 
-_STAYS = 0.9      # the part of the executions since the change that stayed, of a closed pair
+_HARDLY = 0.1      # the part of the executions since a change that counts as hardly any
 _LIKELY = 3.0    # nats that a step may lack at which a change may have begun
 
 _time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
@@ -71,6 +71,14 @@ class PairChange:
         end = usual(self.before)
         return None if end == self.state else end
 
+    @property
+    def redirected_to(self) -> Union[int, None]:
+        """Return the other state to which it leads if it hardly ever leads where it did."""
+        was, end = self.led_to, usual(self.after)
+        gone = was is not None and (
+            self.after.get(was, 0) <= _HARDLY * sum(self.after.values()))
+        return end if gone and end != self.state else None
+
     def reverts(self, last: PairChange) -> bool:
         """Return whether the action leads again where it led before the last change."""
         was, now = usual(self.before), usual(self.after)
@@ -80,7 +88,7 @@ class PairChange:
     def closed(self) -> bool:
         """Return whether the action led to another state before, and nearly always stays since."""
         stays, tried = self.after.get(self.state, 0), sum(self.after.values())
-        return self.led_to is not None and stays >= _STAYS * tried > 0
+        return self.led_to is not None and stays >= (1 - _HARDLY) * tried > 0
 
 
 @dataclass(frozen=True)

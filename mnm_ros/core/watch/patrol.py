@@ -10,7 +10,7 @@ heuristic: the choice depends on the past alone, whatever the tests make of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.model.counts import Pair
@@ -35,10 +35,15 @@ class Patrol:
         self._step = 0
         self._last: dict[Pair, int] = {}
 
-    def change(self, policies: Sequence[Policy], transitions: TransitionMonitor) -> None:
-        """Patrol the ways of these policies, that for home first."""
+    def change(self, policies: Sequence[Policy], transitions: TransitionMonitor,
+               leads: Callable[[int, int], int | None] | None = None) -> None:
+        """
+        Patrol the ways of these policies, that for home first.
+
+        :param leads: says where a pair usually leads, if not ``transitions`` does.
+        """
         home, others = policies[0].target, {policy.target: policy for policy in policies[1:]}
-        self._ways = {target: tuple(policy.usual_way(home, transitions.leads))
+        self._ways = {target: tuple(policy.usual_way(home, leads or transitions.leads))
                       for target, policy in others.items()}
         plays = {target: dict(policy.may_play(home, transitions.following))
                  for target, policy in others.items()}
@@ -67,6 +72,10 @@ class Patrol:
         self._step += 1
         if pair in self._last:
             self._last[pair] = self._step
+
+    def way(self, target: int) -> Sequence[Pair]:
+        """Return the pairs on the usual way to a target, the first one first."""
+        return self._ways[target]
 
     def passes(self, target: int, pairs: Collection[Pair]) -> bool:
         """Return whether the way to a target mostly leads through one of these pairs."""

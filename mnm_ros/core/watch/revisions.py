@@ -25,7 +25,7 @@ from collections.abc import Collection, Mapping, Sequence
 from mnm_ros.core.mnm.capabilities import Relearns, Reports
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.policy import over_own_targets, Policy
-from mnm_ros.core.progress.events import MovesChange
+from mnm_ros.core.progress.events import MovesChange, PairChange
 from mnm_ros.core.progress.said import (
     ChangeTooLong,
     MostHasChanged,
@@ -131,6 +131,28 @@ class Revisions:
         if not refuted:
             self._doubts.prove(self.policies)
         return refuted
+
+    def divert(self, change: PairChange) -> list[Policy]:
+        """
+        Let the patrol go where a pair leads now; return the policies that this takes away.
+
+        Memory knows those of an earlier change. Where ways are declared, so that others are found
+        soon, these are the policies that come to the pair, and from there not to their targets.
+        """
+        lost = self.round.memory.lost(change, self.policies[1:])
+        end, parts = change.redirected_to, self.parts
+        if lost or end is None or not self.round.problem.support:
+            return lost
+
+        def leads(state: int, action: int) -> int | None:
+            return end if (state, action) == change.pair else parts.transitions.leads(
+                state, action)
+
+        patrol = parts.checks.patrol
+        patrol.change(self.policies, parts.transitions, leads)
+        return [policy for policy in self.policies
+                if patrol.passes(policy.target, [change.pair])
+                and leads(*patrol.way(policy.target)[-1]) != policy.target]
 
     def cut_off(self) -> list[Policy]:
         """Return the policies through what is closed, which a change concerns by that."""

@@ -190,10 +190,10 @@ class WatchPhase(CheckingPhase):
         self._tell_background()
 
     def _remember(self, change: PairChange | None, again: bool) -> None:
-        """Delete, and take back, what memory says of a change, or of a pair that works again."""
+        """Delete what a change has surely taken away; take back what works again."""
         if self.refuted or change is None and not again:
             return
-        if change and (lost := self.round.memory.lost(change, self.policies[1:])):
+        if change and (lost := self.revisions.divert(change)):
             self._checks.interrupt()
             self._delete(lost)
         self.revisions.recall()
