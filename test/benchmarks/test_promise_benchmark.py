@@ -154,11 +154,11 @@ def test_a_change_in_the_building_phase_comes_before_the_first_hypothesis() -> N
 def test_a_certificate_that_a_change_made_false_is_wrong_unless_it_is_doubted(
         monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = replace(QUICK, radius=0.0, delta=0.1)
-    assert not trials.run('early_closes', 2, configuration).broken
+    assert not trials.run('early_closes', 1, configuration).broken
     for notices in ('_watch', '_watch_certificates'):
         monkeypatch.setattr(BuildingPhase, notices, lambda *step: None)
     monkeypatch.setattr(ProvisionalPolicies, 'look', as_it_was_certified)
-    outcome = trials.run('early_closes', 2, configuration)
+    outcome = trials.run('early_closes', 1, configuration)
     assert outcome.certificates and outcome.broken and outcome.end == 'relearnt'
 
 
