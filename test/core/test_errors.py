@@ -41,6 +41,14 @@ def drawn() -> Iterator[tuple[str, tuple[str, ...]]]:
         above.append(name)
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield all statements of a node, without their expressions, which raise nothing."""
+    for name in ('body', 'orelse', 'finalbody', 'handlers', 'cases'):
+        for each in getattr(node, name, ()):
+            yield each
+            yield from statements(each)
+
+
 @lru_cache(maxsize=None)
 def raised() -> tuple[tuple[str, str, str], ...]:
     """Return what is raised in the package: where, the name of the error, and its text as code."""
@@ -53,7 +61,7 @@ def _raised() -> Iterator[tuple[str, str, str]]:
         if not re.search('Error|Exception', code):
             continue
         lines = code.split('\n')
-        for node in ast.walk(ast.parse(code)):
+        for node in statements(ast.parse(code)):
             made = node.exc if isinstance(node, ast.Raise) else getattr(node, 'value', None)
             if not isinstance(node, (ast.Raise, ast.Return)) or made is None:
                 continue

@@ -92,8 +92,10 @@ def test_no_query_has_an_effect(monkeypatch: pytest.MonkeyPatch, declared: bool)
             result = query()
             if inspect.isgenerator(result):
                 list(result)
-            assert held(exploration) == before, f'{name} after {exploration.steps} steps'
             called.add(name)
+            if strength(False, True):    # which one it is
+                assert held(exploration) == before, f'{name} after {exploration.steps} steps'
+        assert held(exploration) == before, f'any of {called} after {exploration.steps} steps'
     assert {'activity', 'trust', 'knowledge', 'policy_to', 'direct_way', 'diagnostics', 'to_state',
             'status', 'closed', 'play_on'} <= called
 

@@ -53,11 +53,17 @@ def test_from_each_resume_point_it_takes_the_same_way_again() -> None:
         assert fingerprint(follower) == fingerprint(exploration)
 
 
+SPLIT = {'optimism': 'split_samples', 'discovery': 'per_visit'}
+OWN = {'streams': 'printed', 'stream_data': 'own'}
+_SAME_WAY = ('core/test_resume.py::test_it_takes_the_same_way_from_any_step '
+             'core/test_work.py::test_a_replay_and_a_resume_point_lead_to_the_same_place')
+
+
 @pytest.mark.parametrize(('base', 'steps', 'others'), [
-    ('disco', strength(640, 4000), {}), ('ucb_explore', strength(800, 6000), {}),
-    ('ucb_explore', strength(450, 1500), {'optimism': 'split_samples', 'discovery': 'per_visit'}),
-    ('ucb_explore', strength(450, 1500), {'streams': 'printed', 'stream_data': 'own'})],
-    ids=['disco', 'ucb_explore', 'split_samples', 'own_data'])
+    ('disco', strength(640, 4000), {}), ('ucb_explore', strength(450, 1500), {**SPLIT, **OWN}), *(
+        pytest.param('ucb_explore', *each, marks=thorough(_SAME_WAY))
+        for each in ((6000, {}), (1500, SPLIT), (1500, OWN)))],
+    ids=['disco', 'printed', 'ucb_explore', 'split_samples', 'own_data'])
 def test_it_takes_the_same_way_from_any_step(
         base: str, steps: int, others: dict[str, str]) -> None:
     """In the middle of building, of rediscoveries and attempts, with plans that are kept."""
