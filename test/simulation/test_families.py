@@ -14,10 +14,11 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 import pytest
 from tiers import strength, thorough
 
-SEEDS = range(strength(2, 12))
+SEEDS = strength((0, 2), range(12))    # of the first, the quickest to draw
 CHANGING = [name for name in FAMILIES if name.startswith(('changing', 'twice', 'early'))]
 SETTINGS = {'changing': 2, 'early': 2, 'benign': 2, 'twice': 3}
 """By words of the name; all others have one."""
@@ -73,7 +74,7 @@ def test_the_cmps_are_valid(family: str) -> None:
                 assert math.isclose(math.fsum(probabilities), 1)
 
 
-@pytest.mark.parametrize('family', strength([*FIRST.values()][::2], [*FAMILIES]))
+@pytest.mark.parametrize('family', strength([*FIRST.values()][::4], [*FAMILIES]))
 def test_a_seed_always_gives_the_same(family: str) -> None:
     seed = strength(0, 5)
     one, other = draw(family, seed), families.draw(family, seed)
@@ -101,7 +102,8 @@ def test_sizes(family: str, radius: float, seeds: range) -> None:
 
 @pytest.mark.parametrize('family', FAMILIES)
 def test_only_changing_families_change(family: str) -> None:
-    assert len(draw(family, 0).settings) == max(
+    drawn = FAMILIES[family](np.random.default_rng(0))
+    assert len(drawn.settings) == max(
         SETTINGS.get(word, 1) for word in family.split('_'))
 
 
@@ -109,7 +111,7 @@ def test_only_changing_families_change(family: str) -> None:
 def noticed(family: str) -> tuple[int, int]:
     """Return how many changes take states from within reach, and how many bring some there."""
     lost = gained = 0
-    for seed in range(strength(3, 14)):
+    for seed in strength(SEEDS, range(14)):
         cmps = [setting.cmp for setting in draw(family, seed).settings]
         for before, after in pairwise(cmps):
             leaves = set(reachable_states(before, 4)) - set(reachable_states(after, 8))
