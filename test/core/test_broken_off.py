@@ -180,7 +180,9 @@ def test_the_printed_evaluation_takes_a_broken_off_episode_for_the_worst_unless_
     assert evaluation.record(1, False) is decision
 
 
-@pytest.mark.parametrize('family', ['random_tree', 'confusing_chain'])
+@pytest.mark.parametrize('family', ['random_tree', pytest.param(
+    'confusing_chain', marks=thorough(
+        'core/test_broken_off.py::test_streams_that_take_turns_break_nothing_off'))])
 def test_streams_that_take_turns_break_nothing_off(
         family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken: list[int] = []

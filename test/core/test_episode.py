@@ -151,8 +151,9 @@ def test_what_is_certified_holds_over_whichever_states_the_policy_is_published(
 
 
 @pytest.mark.parametrize(('epsilon', 'seeds'), [
-    (1.0, strength(16, 120)), (4.0, strength(16, 120)), pytest.param(0.15, 20, marks=thorough(
-        'core/test_episode.py::test_policies_that_take_the_radius_can_be_certified'))])
+    (1.0, strength(16, 120)), *(pytest.param(*each, marks=thorough(
+        'core/test_episode.py::test_policies_that_take_the_radius_can_be_certified'))
+        for each in ((4.0, 120), (0.15, 20)))])
 def test_policies_that_take_the_radius_can_be_certified(epsilon: float, seeds: int) -> None:
     tried, left = 0, 0.0
     for seed in range(seeds):

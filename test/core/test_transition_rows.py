@@ -8,6 +8,7 @@ import random
 
 from mnm_ros.core import Counts, TransitionRows
 import pytest
+from tiers import strength
 
 
 def as_counts(rows: TransitionRows) -> dict[tuple[int, int], dict[int, int]]:
@@ -22,7 +23,7 @@ def as_counts(rows: TransitionRows) -> dict[tuple[int, int], dict[int, int]]:
     return found
 
 
-@pytest.mark.parametrize('seed', range(20))
+@pytest.mark.parametrize('seed', range(strength(6, 20)))
 def test_the_rows_say_what_the_counts_say(seed: int) -> None:
     rng, actions, size = random.Random(seed), 3, 90
     counts = Counts()

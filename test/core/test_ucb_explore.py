@@ -40,7 +40,7 @@ def test_paper_on_the_corridor_takes_so_many_steps_and_knows_the_states_within(
 def test_onboard_knows_all_states_within_few_steps(
         scenario: Scenario, radius: float, most: int) -> None:
     problem = Problem(len(scenario.actions), radius, 1.0, 0.1)
-    for seed in range(strength(3, 10)):
+    for seed in range(strength(1, 10)):
         base = new_base(settings(problem, overrides=UCB), home=0, seed=seed)
         simulator = Simulator(scenario, seed)
         finish(base, simulator, most)
