@@ -74,18 +74,18 @@ def full(log: InputLog, *inputs: object) -> None:
 
 def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    exploration, simulator, store = kept_for(tmp_path, 300)
+    exploration, simulator, store = kept_for(tmp_path, 100)
     assert store.flush()
     with monkeypatch.context() as patch:
         patch.setattr(InputLog, 'append', full)
-        drive(exploration, simulator, 200)
+        drive(exploration, simulator, 60)
         assert not store.flush() and 'full' in store.problem
         loaded = store.load(revive)
-    assert loaded is not None and loaded[1].steps == 300
+    assert loaded is not None and loaded[1].steps == 100
     second = loaded[1]
     second.listeners.append(InputListener(store.append))
     second.lose_place()
-    drive(second, simulator, 100)
+    drive(second, simulator, 40)
     assert store.flush()
     store.close()
     third, other = restored(tmp_path)
@@ -111,18 +111,18 @@ def test_a_disk_that_is_full_at_the_start_costs_no_file(tmp_path: Path) -> None:
 
 def test_more_than_can_be_remembered_leaves_what_was_written_before(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, '_MOST_WAITING', 300)
-    exploration, simulator, store = kept_for(tmp_path, 200)
+    monkeypatch.setattr(store_module, '_MOST_WAITING', 60)
+    exploration, simulator, store = kept_for(tmp_path, 50)
     assert store.flush()
     with monkeypatch.context() as patch:
         patch.setattr(InputLog, 'append', full)
-        drive(exploration, simulator, 400)
+        drive(exploration, simulator, 80)
         assert not store.flush()
-    drive(exploration, simulator, 100)
+    drive(exploration, simulator, 20)
     assert not store.flush() and 'until the next resume point' in store.problem
     store.close()
     second, other = restored(tmp_path)
-    assert second is not None and second.steps == 200 and other.refusals == []
+    assert second is not None and second.steps == 50 and other.refusals == []
     other.close()
 
 
@@ -130,11 +130,11 @@ def test_what_is_not_kept_when_all_files_were_refused_is_told(tmp_path: Path) ->
     def refuse(saved: SavedInputs) -> Exploration:
         raise ValueError('it leads elsewhere')
 
-    exploration, simulator, store = kept_for(tmp_path, 200)
+    exploration, simulator, store = kept_for(tmp_path, 50)
     assert store.flush() and store.load(refuse) is None
-    drive(exploration, simulator, 200)
+    drive(exploration, simulator, 50)
     assert not store.flush() and 'all files were refused' in store.problem
-    store.begin_generation(400, None)
+    store.begin_generation(100, None)
     assert store.flush() and store.path is not None and store.path.is_file()
     store.close()
 

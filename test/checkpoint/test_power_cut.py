@@ -67,11 +67,11 @@ def test_no_moment_at_which_the_power_fails_costs_what_was_flushed_before(
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(disk.folder, 'explorer', IDENTITY)
     keep(exploration, store)
-    drive(exploration, simulator, 300)
+    drive(exploration, simulator, 120)
     assert store.flush()
     cuts: list[Path] = []
     disk.after_each_flush = lambda: cuts.append(disk.after_power_cut())
-    store.begin_generation(300, exploration.to_state())
+    store.begin_generation(120, exploration.to_state())
     assert store.flush()
     store.close()
     disk.after_each_flush = None

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-import subprocess
-import sys
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -28,7 +26,7 @@ from kept_explorations import (
 )
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint import store as keeping
-from mnm_ros.checkpoint.__main__ import describe
+from mnm_ros.checkpoint.__main__ import describe, main
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.errors import CheckpointError
@@ -37,10 +35,13 @@ from mnm_ros.core.inputs import Observation
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 
-@pytest.mark.parametrize('steps', [1, 200, *strength((), (700, 1500)), LONG])
+@pytest.mark.parametrize('steps', [1, LONG, *(pytest.param(steps, marks=thorough(
+    'checkpoint/test_store.py::test_it_goes_on_where_it_was_bit_for_bit '
+    'checkpoint/test_store.py::test_while_building_a_restart_repeats_no_more_than_some_seconds'))
+    for steps in (200, 700, 1500))])
 def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None:
     first = explored(tmp_path, steps)
     second, store = restored(tmp_path)
@@ -115,12 +116,11 @@ def test_two_generations_are_kept(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob('explorer.0*.sqlite'))) == 2
 
 
-def test_what_a_file_holds_can_be_printed(tmp_path: Path) -> None:
+def test_what_a_file_holds_can_be_printed(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     explored(tmp_path, LONG)
-    printed = subprocess.run(
-        [sys.executable, '-m', 'mnm_ros.checkpoint', str(newest(tmp_path))],
-        capture_output=True, text=True, timeout=240)
-    assert printed.returncode == 0 and 'known states: 0 1 2 3' in printed.stdout
+    assert main([str(newest(tmp_path))]) == 0
+    assert 'known states: 0 1 2 3' in capsys.readouterr().out
     (tmp_path / 'none').write_text('')
     with pytest.raises(CheckpointError, match='none'):
         describe(tmp_path / 'none')
