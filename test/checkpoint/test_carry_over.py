@@ -102,6 +102,17 @@ def _learnt_once() -> tuple[Path, Counter[tuple[int, int, int]], int]:
                            in keeper.exploration.recorded if after is not None), first
 
 
+@lru_cache(maxsize=None)
+def _logged_once() -> Path:
+    """Return a folder with the log of a few steps in the graph of before."""
+    folder = Path(mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    keeper = Keeper(folder, BEFORE, transition_log=True)
+    keeper.explore(50)
+    keeper.close()
+    return folder
+
+
 def test_what_was_learnt_of_a_graph_that_was_numbered_again_counts_on(tmp_path: Path) -> None:
     before, first = learnt(tmp_path)
     old = {path.name: path.read_bytes() for path in tmp_path.glob('*.sqlite')}
@@ -170,9 +181,7 @@ def test_files_of_other_parameters_are_kept_and_count_nothing(tmp_path: Path) ->
     (graph({**PLACES, 3: Place(12, 2, 'store')}, LINE), 'places moved: store (3)')])
 def test_a_log_of_another_graph_starts_no_exploration(
         tmp_path: Path, now: PlaceGraph, said: str) -> None:
-    keeper = Keeper(tmp_path / 'before', BEFORE, transition_log=True)
-    keeper.explore(50)
-    keeper.close()
+    shutil.copytree(_logged_once(), tmp_path / 'before')
     log = tmp_path / 'before' / 'explorer.log.sqlite'
     if said:
         with pytest.raises(ParameterError, match=f"parameter 'warm_start' is .*{escape(said)}"):
@@ -190,9 +199,7 @@ def test_a_log_of_another_graph_starts_no_exploration(
 def test_a_log_of_which_no_graph_is_kept_is_checked_by_its_steps(
         tmp_path: Path, now: PlaceGraph, said: str) -> None:
     """The exploration begins before the robot side has said what it is."""
-    keeper = Keeper(tmp_path / 'before', BEFORE, transition_log=True)
-    keeper.explore(50)
-    keeper.close()
+    shutil.copytree(_logged_once(), tmp_path / 'before')
     kept = tmp_path / 'before' / 'explorer.robot_side.json'
     kept.unlink()
     after = Keeper(tmp_path / 'now', now, known=False, warm_start=str(
