@@ -83,15 +83,25 @@ def test_overrides_vary_every_preset_but_the_default(
         session._check(varied)
 
 
+def other_value(option: Option) -> object:
+    """Return a value of an option that is not its default."""
+    return type(option.default)(option.presets['paper'] or 4)
+
+
 @pytest.mark.parametrize('option', [option for option in OPTIONS if not option.parameter],
                          ids=lambda option: option.name)
 def test_other_options_are_refused_but_in_overrides(make, option: Option) -> None:
-    value = type(option.default)(option.presets['paper'] or 4)
+    value = other_value(option)
     said = f"parameter '{option.name}' is {value!r}, expected {option.name}={value} in the "
     with pytest.raises(ParameterError, match=f"{said}parameter 'overrides'"):
         make(actions=['east'], **{option.name: value})
-    make(actions=['east'], **{option.name: option.default})    # which asks for nothing
-    make(NODES['navigator'], **{option.name: value})    # an entry /** is for several nodes
+
+
+def test_other_options_are_let_be_if_they_ask_for_nothing_or_another_node(make) -> None:
+    options = [option for option in OPTIONS if not option.parameter]
+    make(actions=['east'], **{option.name: option.default for option in options})
+    # An entry /** is for several nodes.
+    make(NODES['navigator'], **{option.name: other_value(option) for option in options})
 
 
 def test_integer_given_for_a_double(make) -> None:
@@ -151,18 +161,31 @@ def test_refused_at_start(make, name: str, value: object, allowed: str) -> None:
 
 @pytest.mark.parametrize('value', strength(
     (math.nan,), (math.inf, math.nan, -math.inf, 1e308)))
-@pytest.mark.parametrize('spec', [
-    spec for node in ('grid_driver', 'diff_drive_sim') for spec in NODES[node]
-    if isinstance(spec.default, float)], ids=lambda spec: spec.name)
-def test_a_robot_has_finite_limits(make, spec: ParameterSpec, value: float) -> None:
-    assert math.isfinite(spec.minimum) and math.isfinite(spec.maximum)
-    with pytest.raises(ParameterError, match=f"parameter '{spec.name}' is .*expected .*, in "):
-        make((spec,), **{spec.name: value})
+@pytest.mark.parametrize('name', ['grid_driver', 'diff_drive_sim'])
+def test_a_robot_has_finite_limits(make, name: str, value: float) -> None:
+    specs = [spec for spec in NODES[name] if isinstance(spec.default, float)]
+    assert len(specs) > 10
+    node, _ = make((), **{spec.name: value for spec in specs})    # which declares none of them
+    for spec in specs:
+        assert math.isfinite(spec.minimum) and math.isfinite(spec.maximum)
+        with pytest.raises(
+                ParameterError, match=f"parameter '{spec.name}' is .*expected .*, in "):
+            Parameters(node, (spec,))
+
+
+@pytest.fixture(scope='module')
+def running(context: Context) -> Iterator[tuple[Node, Parameters]]:
+    """Yield a node of which no parameter is changed, and its parameters."""
+    node = Node('n', context=context, parameter_overrides=[Parameter('actions', value=['east'])],
+                enable_rosout=False, start_parameter_services=False)
+    yield node, Parameters(node, NODES['explorer'], lambda: False)
+    node.destroy_node()
 
 
 @pytest.mark.parametrize('name, value, allowed', BAD)
-def test_refused_at_runtime(make, name: str, value: object, allowed: str) -> None:
-    node, parameters = make(actions=['east'])
+def test_refused_at_runtime(
+        running: tuple[Node, Parameters], name: str, value: object, allowed: str) -> None:
+    node, parameters = running
     before = parameters[name]
     result, = node.set_parameters([Parameter(name, value=value)])
     assert not result.successful
