@@ -59,12 +59,13 @@ def recorded(steps: int = STEPS, away: int = 0) -> tuple[Recording, list[tuple[i
 
 def test_the_steps_as_a_table() -> None:
     pytest.importorskip('pandas', reason='pandas is not installed')
-    recording, played = recorded(away=FAR)
+    number = strength(100, STEPS)
+    recording, played = recorded(number, away=FAR)
     steps = recording.to_dataframe()
     assert list(steps.columns) == ['step', 'state', 'action', 'next', 'robot']
-    assert steps['step'].tolist() == list(range(1, STEPS + 1))
+    assert steps['step'].tolist() == list(range(1, number + 1))
     assert list(zip(steps['action'].tolist(), steps['next'].tolist())) == played
-    assert steps['state'].isna().tolist() == [True] + [False] * (STEPS - 1)
+    assert steps['state'].isna().tolist() == [True] + [False] * (number - 1)
     assert steps['state'].tolist()[1:] == steps['next'].tolist()[:-1]    # not rounded
     counted = Counter(steps.dropna().itertuples(index=False, name=None))
     assert {(state, action, after): times for state, action, after, times
@@ -183,7 +184,7 @@ def test_formats_of_all_steps_need_a_recording() -> None:
 def test_a_data_set_for_minari(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     minari = pytest.importorskip('minari', reason='minari is not installed')
     monkeypatch.setenv('MINARI_DATASETS_PATH', str(tmp_path))
-    recording, played = recorded(away=10)
+    recording, played = recorded(strength(150, STEPS), away=10)
     made = recording.to_minari('test/corridor-v0', algorithm_name='MNM')
     kept = minari.load_dataset('test/corridor-v0')
     assert kept.total_episodes == made.total_episodes > 10
@@ -207,13 +208,14 @@ def test_an_episode_ends_where_the_robot_is_moved_or_lost(
     with pytest.raises(ExportError, match='no step was recorded but RESETs'):
         recording.to_minari('test/nothing-v0')
     simulator = Simulator(scenario.load('corridor'), 0)
-    for _ in range(100):
+    moves = strength(25, 100)
+    for _ in range(moves):
         play(exploration, simulator.step, 1)
         while exploration.next_action() == RESET:
             play(exploration, simulator.step, 1)
         play(exploration, simulator.step, 1)
         exploration.relocate(3)
     made = recording.to_minari('test/moved-v0')
-    assert made.total_episodes >= 100
+    assert made.total_episodes >= moves
     assert all(episode.observations[0] == 0 for episode in made.iterate_episodes())
     assert minari.load_dataset('test/moved-v0').total_steps == made.total_steps

@@ -23,6 +23,7 @@ from mnm_ros.plan.picture import rectangles, svg
 from mnm_ros.plan.plan_file import is_plan, load, text_of
 import numpy as np
 import pytest
+from tiers import strength
 
 LINE = (2.05, -0.45), (2.05, 0.45)
 PLAN = Plan('flat', flat(DOOR), Grid(-0.95, -1.25, 0.5, 11, 5), Pose(0.3, 0.0, 0.0), 0.15, 0.0,
@@ -163,7 +164,7 @@ def test_what_is_kept_out_of_is_not_driven() -> None:
 def test_what_a_polygon_covers_is_what_each_pixel_finds(seed: int) -> None:
     """Compared with a walk along the border for each pixel, also where corners are in line."""
     random = np.random.default_rng(seed)
-    for _ in range(20):
+    for _ in range(strength(6, 20)):
         height, width = random.integers(5, 30, 2).tolist()
         map_ = Map(0.05, width, height, Pose(0.1, -0.2, 0.3 * (seed % 2)), [0] * height * width)
         polygon = random.normal(0.5, 0.8, (int(random.integers(3, 9)), 2))

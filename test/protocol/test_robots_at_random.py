@@ -200,7 +200,7 @@ def happen(world: World) -> None:
 @pytest.mark.parametrize('slow', [False, True])
 def test_no_step_mixes_up_two_robots(slow: bool) -> None:
     steps = 0
-    seeds = strength(25, 60)
+    seeds = strength(15, 60)
     for seed in range(seeds):
         world = World(seed, slow)
         for _ in range(4):
@@ -212,7 +212,7 @@ def test_no_step_mixes_up_two_robots(slow: bool) -> None:
 
 def test_one_that_is_killed_and_replaced_holds_it_up_for_two_seconds() -> None:
     late = []
-    for seed in range(100):
+    for seed in range(strength(40, 100)):
         world = World(seed, slow=False)
         world.run(world.random.uniform(1.0, 2.0))
         world.kill(world.robots[0])

@@ -31,8 +31,10 @@ from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.study.explore import explore
 import numpy as np
 import pytest
+from tiers import strength
 
 CORRIDOR = load('corridor')
+BROKEN_OFF = strength(60, 300)    # the step in which Ctrl-C is typed
 
 
 @lru_cache(maxsize=None)
@@ -243,11 +245,12 @@ def test_ctrl_c_in_a_step_returns_the_result_so_far(
         interrupt: Callable[[], None], tmp_path: Path) -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        result = explore(interrupted_at(300, interrupt), actions=2, radius=9.0, progress=False)
+        result = explore(
+            interrupted_at(BROKEN_OFF, interrupt), actions=2, radius=9.0, progress=False)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
-    assert result.exploration.steps == 299 and result.exploration.next_action() == RESET
+    assert result.exploration.steps == BROKEN_OFF - 1 and result.exploration.next_action() == RESET
     result.save(tmp_path / 'broken_off.log.sqlite')
     assert Recording.load(tmp_path / 'broken_off.log.sqlite').inputs == result.inputs
 
