@@ -15,7 +15,7 @@ from growth_trial import run, Task
 import navigation
 import pytest
 import steps
-from tiers import thorough
+from tiers import strength, thorough
 
 BENCHMARKS = Path(fleet.__file__).parent
 EXPLORING = ('blocked', 'changes', 'checkpoint', 'doors', 'exploration_steps', 'false_alarms',
@@ -44,8 +44,8 @@ def test_all_that_explore_are_named_here() -> None:
     pytest.param(lambda base: fleet.trial(base, ('corridor', 2, 0))['learnt'], marks=thorough(
         'benchmarks/test_benchmark_arguments.py::test_the_base_that_is_given_explores')),
     lambda base: run(Task('explored', 'corridor', 2.0, 0, 100_000, base))['steps'],
-    lambda base: navigation.explore('corridor', 0, 3.0, 1.0, base)[0].steps,
-    lambda base: steps.run('corridor', 3.0, 'onboard', base, 0)[0]])
+    lambda base: navigation.explore('corridor', 0, strength(2.0, 3.0), 1.0, base)[0].steps,
+    lambda base: steps.run('corridor', strength(2.0, 3.0), 'onboard', base, 0)[0]])
 def test_the_base_that_is_given_explores(explore: Callable[[str], int]) -> None:
     assert explore('') == explore('disco') != explore('ucb_explore')
 

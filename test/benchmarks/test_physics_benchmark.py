@@ -27,9 +27,9 @@ def moves(seed: int, after_failure: float) -> list[Step]:
 
 
 def test_failures_with_a_memory_are_seen_and_others_rarely() -> None:
-    assert all(markov(moves(seed, 0.7), seed) == 0.001 for seed in range(2))
-    # More than 3 of 8, or 5 of 20, would have a probability below 0.0004 if p is uniform.
-    runs, most = strength((8, 3), (20, 5))
+    assert all(markov(moves(seed, 0.7), seed) == 0.001 for seed in range(strength(1, 2)))
+    # More than 2 of 4, or 5 of 20, would have a probability below 0.0005 if p is uniform.
+    runs, most = strength((4, 2), (20, 5))
     low = [seed for seed in range(100, 100 + runs) if markov(moves(seed, 0.2), seed) <= 0.05]
     assert len(low) <= most, low
 
