@@ -10,6 +10,7 @@ from pathlib import Path
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 import tiers
@@ -73,9 +74,10 @@ def printed(folder: Path, tests: dict[str, str], workers: int, *arguments: str) 
     return done.stdout
 
 
-@pytest.fixture(ids='{} workers'.format, params=[2, pytest.param(0, marks=thorough(
+@pytest.fixture(ids='{} workers'.format, params=[0, pytest.param(2, marks=thorough(
     'test_selection.py::test_what_is_thorough_or_skipped_is_named '
-    'test_selection.py::test_quick_leaves_out_nodes_and_what_costs_much'))])
+    'test_selection.py::test_a_worker_has_a_domain_of_its_own_and_the_last_line_names_its_tests'
+))])
 def workers(request: pytest.FixtureRequest) -> int:
     if request.param:
         pytest.importorskip('xdist', reason='pytest-xdist is not installed')
@@ -103,7 +105,8 @@ def test_quick_leaves_out_nodes_and_what_costs_much(tmp_path: Path) -> None:
 
 
 CODE = """
-import time, pytest
+import os, pathlib, pytest, time
+from tiers import thorough
 def compute(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
@@ -116,12 +119,23 @@ def test_it(case): compute(0.3)
 def test_first(shared, case): pass
 def test_second(shared): pass
 def test_nothing(): pass
+@thorough(shown_by='core/test_a.py::test_it')
+def test_many(): pass
+def test_domain(): pathlib.Path(os.environ['ROS_DOMAIN_ID'] + '.domain').touch()
 """
 
 
+class Recorded(NamedTuple):
+    """What a run has printed and recorded, and the ROS domains of its tests."""
+
+    said: str
+    costs: tiers.Costs
+    domains: list[str]
+
+
 @pytest.fixture(scope='module')
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, tiers.Costs]:
-    """Run several files with one worker, and return what that prints, and what it records."""
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """Run several files with one worker."""
     pytest.importorskip('xdist', '3.7', reason='pytest-xdist is not installed, or before 3.7')
     folder = tmp_path_factory.mktemp('recorded')
     names = ['core/test_b.py', 'core/test_long.py', 'nodes/test_c.py', 'nodes/test_d.py',
@@ -129,14 +143,23 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, tiers.Costs
     said = printed(
         folder, {'core/test_a.py': CODE, **dict.fromkeys(names, 'def test_it(): pass')}, 1,
         '-vv', '--dist', 'loadfile', '--no-loadscope-reorder', '--record-costs')
-    return said, tiers.recorded(folder / 'test' / 'costs.json')
+    return Recorded(said, tiers.recorded(folder / 'test' / 'costs.json'),
+                    [path.stem for path in folder.glob('*.domain')])
 
 
-def test_costs_are_recorded(recorded: tuple[str, tiers.Costs]) -> None:
-    costs = recorded[1].functions
+def test_costs_are_recorded(recorded: Recorded) -> None:
+    costs = recorded.costs.functions
     assert {*costs} == {f'core/test_a.py::test_{name}' for name in ('it', 'first', 'second')}
     assert all(0.6 <= seconds < 8 if name.endswith('it') else 0.4 <= seconds < 0.8
                for name, seconds in costs.items()), costs
+
+
+def test_a_worker_has_a_domain_of_its_own_and_the_last_line_names_its_tests(
+        recorded: Recorded) -> None:
+    domain, = recorded.domains
+    assert domain != os.environ['ROS_DOMAIN_ID']    # which the worker has inherited
+    assert recorded.said.count('left out: ') == 1
+    assert recorded.said.splitlines()[-1] == 'left out: 1 tests (--all runs it)'
 
 
 @pytest.mark.parametrize('part', strength(
@@ -148,8 +171,8 @@ def test_costs_of_a_part_are_not_recorded(tmp_path: Path, part: tuple[str, ...])
 
 
 def test_long_files_begin_and_those_that_wait_take_turns_with_those_that_compute(
-        recorded: tuple[str, tiers.Costs]) -> None:
-    begun = re.findall(r'PASSED test/(\S+)::', recorded[0])
+        recorded: Recorded) -> None:
+    begun = re.findall(r'PASSED test/(\S+)::', recorded.said)
     assert [*dict.fromkeys(begun)] == [
         'nodes/test_longest.py', 'core/test_long.py', 'core/test_a.py', 'nodes/test_c.py',
         'core/test_b.py', 'nodes/test_d.py']
