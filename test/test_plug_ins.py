@@ -107,7 +107,9 @@ def test_a_detector(name: str, own_parts: Any) -> None:
         exploration.hypothesis and exploration.hypothesis.targets)
 
 
-@pytest.mark.parametrize('name', ['trusting', 'own_parts:trusting'])
+@pytest.mark.parametrize('name', ['trusting', pytest.param(
+    'own_parts:trusting', marks=thorough('test_plug_ins.py::test_checks '
+                                         'test_plug_ins.py::test_a_detector'))])
 def test_checks(name: str) -> None:
     exploration = explored(LATER, checks=name)
     assert exploration.activity().said == InWords('trusting all policies')

@@ -13,7 +13,7 @@ from tiers import strength, thorough
 
 # Of two explorations both would have to break the promise, of three two.
 RADIUS, EPSILON, SEEDS, ATTEMPTS = 4.0, 1.0, strength(2, 3), 200
-SMALL = ('corridor', 'trap')
+SMALL = ('trap',)
 # As in test_promise: explorations break the promise far less often than one in ten.
 RATE, SIGNIFICANCE = 0.01, 1e-3
 # So many standard errors lie between no two of some 200 means and their expectations: the normal

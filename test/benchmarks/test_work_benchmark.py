@@ -7,6 +7,7 @@ from __future__ import annotations
 from mnm_ros.simulation.cmp import grid_cmp, support
 from mnm_ros.simulation.ground_truth import reachable_states
 import pytest
+from tiers import thorough
 import work
 
 
@@ -15,7 +16,9 @@ def test_the_flat_is_as_the_text_says() -> None:
     assert len(support(flat).successors) == len(reachable_states(flat, work.RADIUS)) == 50
 
 
-@pytest.mark.parametrize('way', work.WAYS)
+@pytest.mark.parametrize('way', [pytest.param(way, marks=() if way in (
+    'preferred', 'not counted') else thorough('benchmarks/test_work_benchmark.py::test_a_run'))
+    for way in work.WAYS])
 def test_a_run(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a flat of six places, as the one of 50 takes a while."""
     monkeypatch.setattr(work, 'FLAT', ('..S', '...'))

@@ -22,6 +22,7 @@ from mnm_ros.command.main import COMMANDS, main
 from mnm_ros.topics import SERVICES
 from mnm_ros.trial.report import prepare, STARTS
 import pytest
+from tiers import thorough
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,7 +158,8 @@ def test_what_libraries_print_is_no_part_of_the_output() -> None:
     assert (done.stdout, done.stderr) == ('1,east,2\n', 'a library complains\n')
 
 
-@pytest.mark.parametrize('closed', ['', '>&-', '2>&-', '>&- 2>&-'])
+@pytest.mark.parametrize('closed', ['2>&-', '>&- 2>&-', *(pytest.param(each, marks=thorough(
+    'command/test_main.py::test_it_runs_where_nothing_can_be_printed')) for each in ('', '>&-'))])
 def test_it_runs_where_nothing_can_be_printed(closed: str) -> None:
     """As from a script that closes what it does not read."""
     done = subprocess.run(f'{sys.executable} -m mnm_ros --version {closed}', shell=True,

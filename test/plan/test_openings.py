@@ -13,8 +13,9 @@ from mnm_ros.plan.openings import find_openings, without_furniture
 from mnm_ros.plan.rooms import depth_of, is_free, labelled, sides
 import numpy as np
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
+ALSO = thorough('plan/test_openings.py::test_rooms_are_what_a_person_would_count')
 RING = building(10, 10, (2, 2, 8, 8, 100))
 PILLARS = hall()
 
@@ -26,11 +27,12 @@ def areas(map_: Map) -> list[float]:
 
 
 @pytest.mark.parametrize(('map_', 'rooms'), [
-    (house(0.9, 0.9, 0.9, 0.9, 0.9), 6),
+    pytest.param(house(0.9, 0.9, 0.9, 0.9, 0.9), 6, marks=ALSO),
     (house(1.2, 1.5, 2.0, 2.5, 1.8, 2.2, 1.4), 6),    # no door at all, and loops
-    (house(*[4.0] * 7), 1),                           # no walls at all
-    (office(), 9), (office(2, corridor=1.2), 5), (RING, 1), (PILLARS, 1),
-    (building(20, 1.2), 1),
+    pytest.param(house(*[4.0] * 7), 1, marks=ALSO),   # no walls at all
+    pytest.param(office(), 9, marks=ALSO),
+    pytest.param(office(2, corridor=1.2), 5, marks=ALSO), pytest.param(RING, 1, marks=ALSO),
+    (PILLARS, 1), pytest.param(building(20, 1.2), 1, marks=ALSO),
     (building(2.5, 1.3, (1.2, 0, 1.3, 0.35, 100), (1.2, 0.95, 1.3, 1.3, 100)), 2)])
 def test_rooms_are_what_a_person_would_count(map_: Map, rooms: int) -> None:
     found = areas(map_)
@@ -38,7 +40,8 @@ def test_rooms_are_what_a_person_would_count(map_: Map, rooms: int) -> None:
     assert sum(found) == pytest.approx(is_free(map_).sum() * map_.resolution ** 2)
 
 
-@pytest.mark.parametrize('resolution', [0.02, 0.05, 0.1])
+@pytest.mark.parametrize('resolution', [pytest.param(0.02, marks=thorough(
+    'plan/test_openings.py::test_an_opening_is_a_line_from_wall_to_wall')), 0.05, 0.1])
 def test_an_opening_is_a_line_from_wall_to_wall(resolution: float) -> None:
     map_ = building(6, 4, (3, 0, 3.1, 4, 100), (3, 1, 3.1, 3, 0), resolution=resolution)
     ((x, low), (to_x, high)), = find_openings(map_, 0.95, 1.0)
@@ -46,7 +49,7 @@ def test_an_opening_is_a_line_from_wall_to_wall(resolution: float) -> None:
     assert x == pytest.approx(to_x, abs=1.5 * resolution) == pytest.approx(3.05, abs=0.3)
 
 
-@pytest.mark.parametrize('seed', strength([27, 48], [27, 28, 48, 65]))
+@pytest.mark.parametrize('seed', strength([27], [27, 28, 48, 65]))
 def test_each_opening_has_a_room_on_each_side(seed: int) -> None:
     chance = random.Random(seed)
     walls = []

@@ -32,7 +32,8 @@ TURNED = flat(DOOR, yaw=0.4)
 MAPS = {'flat': flat(DOOR), 'turned': TURNED, 'house': HOUSE,
         'office': office(strength(2, 4)), 'hall': hall(),
         'ring': RING, 'yawed': replace(flat(DOOR), origin=Pose(2.0, 3.0, 1.0)),
-        'doors': house(0.9, 0.9, 0.9, 0.9, 0.9, side=strength(3.0, 4.0))}
+        'doors': house(0.9, 0.9, 0.9, 0.9, 0.9)}
+NAMES = strength(('turned', 'house', 'office', 'ring', 'yawed'), (*MAPS,))
 
 
 def made(folder: Path, map_: Map, **given: object) -> MadePlaces:
@@ -42,7 +43,7 @@ def made(folder: Path, map_: Map, **given: object) -> MadePlaces:
 
 @pytest.fixture(scope='module')
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, MadePlaces]:
-    return {name: made(tmp_path_factory.mktemp(name), map_) for name, map_ in MAPS.items()}
+    return {name: made(tmp_path_factory.mktemp(name), MAPS[name]) for name in NAMES}
 
 
 def distances(map_: Map, graph: PlaceGraph) -> NDArray[np.float64]:
@@ -63,14 +64,14 @@ def distances(map_: Map, graph: PlaceGraph) -> NDArray[np.float64]:
     return found
 
 
-@pytest.mark.parametrize('name', MAPS)
+@pytest.mark.parametrize('name', NAMES)
 def test_each_area_where_the_robot_fits_has_a_place_near(
         graphs: dict[str, MadePlaces], name: str) -> None:
     found = distances(MAPS[name], graphs[name].graph)
     assert np.isfinite(found).all() and found.max() < 3.2    # steps along rows and columns
 
 
-@pytest.mark.parametrize('name', MAPS)
+@pytest.mark.parametrize('name', NAMES)
 def test_each_way_is_free_wherever_the_robot_is_on_it(
         graphs: dict[str, MadePlaces], name: str) -> None:
     """Looked at point by point: no pixel that is not free is nearer than radius and clearance."""
@@ -89,7 +90,7 @@ def test_each_way_is_free_wherever_the_robot_is_on_it(
             assert np.hypot(*off.T).min() * map_.resolution > RADIUS + 0.05 - 1e-6, (edge, point)
 
 
-@pytest.mark.parametrize('name', MAPS)
+@pytest.mark.parametrize('name', NAMES)
 def test_all_places_are_joined_and_apart(graphs: dict[str, MadePlaces], name: str) -> None:
     graph = graphs[name].graph
     assert not graph.warnings and graph.declaration.depth(graph.home) >= 1
@@ -103,10 +104,10 @@ def test_all_places_are_joined_and_apart(graphs: dict[str, MadePlaces], name: st
     assert 0.9 < np.median(lengths) < 2.6 and max(lengths) < 4.5 and min(lengths) > 0.3
 
 
-@pytest.mark.parametrize(('name', 'rooms', 'doors', 'openings'), [
+@pytest.mark.parametrize(('name', 'rooms', 'doors', 'openings'), [case for case in (
     ('flat', 2, 1, 0), ('turned', 2, 1, 0), ('house', 6, 0, 7),
     ('office', *strength((5, 4), (9, 8)), 0), ('hall', 1, 0, 0),
-    ('ring', 1, 0, 0), ('yawed', 2, 1, 0), ('doors', 6, 5, 0)])
+    ('ring', 1, 0, 0), ('yawed', 2, 1, 0), ('doors', 6, 5, 0)) if case[0] in NAMES])
 def test_rooms_and_doors_are_those_of_the_map(
         graphs: dict[str, MadePlaces], name: str, rooms: int, doors: int, openings: int) -> None:
     found = graphs[name]
