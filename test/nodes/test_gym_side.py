@@ -77,8 +77,10 @@ def test_frozen_lake_explored_over_topics(start: Callable, peer: Peer) -> None:
 
 
 @pytest.mark.parametrize(('environment', 'options'), [
-    (FROZEN_LAKE, {'is_slippery': True}), (FROZEN_LAKE, {'is_slippery': False}), (CLIFF, {}),
-    (TAXI, {})])
+    (FROZEN_LAKE, {'is_slippery': True}), (TAXI, {}),
+    *(pytest.param(*case, marks=thorough(
+        'nodes/test_gym_side.py::test_every_step_is_possible_and_ends_are_left_by_reset_only'))
+      for case in ((FROZEN_LAKE, {'is_slippery': False}), (CLIFF, {})))])
 def test_every_step_is_possible_and_ends_are_left_by_reset_only(
         environment: str, options: dict) -> None:
     env = make(environment, json.dumps(options))
@@ -155,8 +157,10 @@ def test_what_is_refused(environment: str, options: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(('environment', 'options', 'states', 'chances'), [
-    (FROZEN_LAKE, {}, 16, 16), (FROZEN_LAKE, {'is_slippery': False}, 16, 16), (CLIFF, {}, 38, 38),
-    (TAXI, {}, 101, 101)])
+    (FROZEN_LAKE, {}, 16, 16), (TAXI, {}, 101, 101),
+    *(pytest.param(*case, marks=thorough(
+        'nodes/test_gym_side.py::test_what_is_declared_is_what_is_played'))
+      for case in ((FROZEN_LAKE, {'is_slippery': False}, 16, 16), (CLIFF, {}, 38, 38)))])
 def test_what_is_declared_is_what_is_played(
         environment: str, options: dict, states: int, chances: int) -> None:
     env = make(environment, json.dumps(options))

@@ -102,7 +102,7 @@ def fix(time: float, x: float = 0.0, y: float = 0.0) -> StampedPose:
     return StampedPose(time, Pose(x, y, 0.0), 'map')
 
 
-@pytest.mark.parametrize(('leg', 'status', 'result', 'outcome', 'words'), [
+ENDS: list[tuple[Leg, int, dict[str, Any], Outcome, str]] = [
     (LEG, SUCCEEDED, {}, Outcome.REACHED, ''),
     (LEG, ABORTED, {'error_code': 105}, Outcome.BLOCKED, '105 FAILED_TO_MAKE_PROGRESS'),
     (LEG, ABORTED, {'error_code': 205}, Outcome.BLOCKED, '205 START_OCCUPIED'),
@@ -121,16 +121,20 @@ def fix(time: float, x: float = 0.0, y: float = 0.0) -> StampedPose:
     (LEG, UNKNOWN, {'error_code': 0}, Outcome.BROKEN_OFF, 'status 0'),
     (LEG, CANCELED, {'error_code': 0}, Outcome.STOPPED, 'another client'),
     (LEG, ABORTED, {}, Outcome.BLOCKED, 'does not say why'),
-    (RETREAT, ABORTED, {}, Outcome.BROKEN_OFF, 'does not say why')])
-def test_a_goal_and_its_end(nav2: Nav2, mover: Nav2Mover, leg: Leg, status: int,
-                            result: dict[str, Any], outcome: Outcome, words: str) -> None:
+    (RETREAT, ABORTED, {}, Outcome.BROKEN_OFF, 'does not say why')]
+
+
+def test_a_goal_and_its_end(peer: Peer, nav2: Nav2) -> None:
     """The result of Humble has no code; then a way back shows whether nav2 itself is at fault."""
-    mover.start(leg, fix(0.0))
-    nav2.respond(True)
-    assert mover.update(fix(1.0)) is None
-    nav2.end(status, **result)
-    assert mover.update(fix(2.0)) is outcome
-    assert words in mover.detail and bool(words) is bool(mover.detail)
+    node = Node('driver', context=peer.context)
+    for leg, status, result, outcome, words in ENDS:
+        mover = Nav2Mover(node, LIMITS, 2.0, 0.5)
+        mover.start(leg, fix(0.0))
+        nav2.respond(True)
+        assert mover.update(fix(1.0)) is None
+        nav2.end(status, **result)
+        assert (mover.update(fix(2.0)), status, result) == (outcome, status, result)
+        assert words in mover.detail and bool(words) is bool(mover.detail)
 
 
 def test_the_goal_after_a_fault_waits(nav2: Nav2, mover: Nav2Mover) -> None:
