@@ -468,7 +468,8 @@ def test_policies_are_published_once_they_are_kept(
         gate.wait(), append(log, inputs)))
     robot.pause = 0.0
     policies = peer.listen(Int64MultiArray, 'policies')
-    node = explorer_here(peer, checkpoint_dir=str(tmp_path), delta=strength(0.5, 0.1))
+    node = explorer_here(peer, checkpoint_dir=str(tmp_path), delta=strength(0.5, 0.1),
+                         radius=strength(1.5, 4.0))
     exploration = node._session.exploration
     peer.wait_for(lambda: exploration.hypothesis, 'a hypothesis')
     steps = exploration.steps
@@ -560,6 +561,8 @@ def test_what_is_refused_or_missing_is_told_until_somebody_accepts_it(
 def test_a_file_that_is_refused_is_told_until_the_next_resume_point(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exploration_store, '_SHOWN', 0.0)
+    monkeypatch.setattr(Store, 'attach', partialmethod(
+        Store.attach, between=strength(200, LEAST_BETWEEN_POINTS)))
     (tmp_path / 'explorer.00000001.sqlite').write_bytes(b'not a database' * 100)
     keeper, simulator = keeping(tmp_path, []), Simulator(load('corridor'), 1)
     keeper.adopt(keeper.restore())
