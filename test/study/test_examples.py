@@ -13,11 +13,9 @@ from mnm_ros import explore
 from mnm_ros.core import RESET
 from pages import blocks, DOCS, ROOT
 import pytest
-from tiers import strength, thorough
+from tiers import thorough
 
 EXAMPLES = ROOT / 'examples'
-SMALLER = strength({'mnm_and_ucb_explore': {
-    'CLOSES, TAIL = 6_000, 2_500': 'CLOSES, TAIL = 3_000, 2_500', 'radius=3.0': 'radius=2.0'}}, {})
 
 
 @pytest.mark.parametrize(('name', 'needs', 'said', 'files'), [
@@ -49,23 +47,14 @@ SMALLER = strength({'mnm_and_ucb_explore': {
      [r'5 places after \d\d steps: (dock|hall)'], ['learnt.geojson', 'route.geojson'])])
 def test_an_example_runs(
         name: str, needs: str, said: list[str], files: list[str], tmp_path: Path,
-        tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str]) -> None:
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for module in needs.split():
         found = pytest.importorskip(module, reason=f'{module} is not installed')
         if module == 'matplotlib':
             found.use('agg')
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(EXAMPLES)    # as for a script there: it names its own module
-    path = EXAMPLES / f'{name}.py'
-    if name in SMALLER:
-        text = path.read_text(encoding='utf-8')
-        path = tmp_path_factory.mktemp('smaller') / path.name
-        for old, new in SMALLER[name].items():
-            assert old in text
-            text = text.replace(old, new)
-        path.write_text(text, encoding='utf-8')
-    runpy.run_path(str(path), run_name='__main__')
+    runpy.run_path(str(EXAMPLES / f'{name}.py'), run_name='__main__')
     shown = capsys.readouterr().out
     assert [part for part in said if not re.search(part, shown)] == [], shown
     assert sorted(path.name for path in tmp_path.iterdir()) == files
