@@ -36,7 +36,7 @@ class Nodes:
     def __init__(self, start: Callable, explorer: Callable, before: Counter[Step], peer: Peer,
                  scenario: str, folder: Path, pause: float = PAUSE, dwell: float = 0.0,
                  **mode: object) -> None:
-        self._folder, self._before = folder, before
+        self._start, self._folder, self._before = start, folder, before
         self.by_service = False
         self.peer = peer
         self.operator = Operator(peer)
@@ -66,6 +66,13 @@ class Nodes:
     def slow_down(self, latency: float) -> None:
         assert self.peer.set_parameter('cmp_sim', 'latency', latency).successful
 
+    def start_another_navigator(self, **parameters: object) -> None:
+        self.operator.results.clear()
+        self.navigator = self._start('navigator', **parameters)
+        self.operator.wait_for_navigator()
+        self.peer.spin(0.3)    # for the results of what was sent in vain
+        self.operator.results.clear()
+
     def end(self) -> tuple[dict[Step, int], dict[Step, int]]:
         """Return what the explorer has counted, and what was played besides."""
         for process in (self.navigator, self.explorer, self.simulator):
@@ -78,9 +85,8 @@ class Nodes:
 
 @pytest.fixture(params=['service', pytest.param('action', marks=thorough(
     'nodes/test_navigator_exploring.py::test_every_known_state_while_exploration_waits '
-    'nodes/test_navigator_exploring.py::test_the_robot_stays_at_a_goal_until_it_is_to_leave '
     'nodes/test_navigator_exploring.py::'
-    'test_what_others_ask_of_the_explorer_does_not_disturb_a_goal'))])
+    'test_what_others_ask_of_the_explorer_disturbs_neither_a_goal_nor_a_stay_at_it'))])
 def nodes(start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path,
           request: pytest.FixtureRequest) -> Nodes:
     # Longer than any deadline but that of the first hypothesis: the middleware may lose the first
@@ -133,12 +139,21 @@ def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) 
     assert {action for _, action, _ in besides} <= {-1}    # all else was learnt from
 
 
-def test_what_others_ask_of_the_explorer_does_not_disturb_a_goal(slow: Nodes) -> None:
-    who_resumes_exploration(slow)
-    a_pause_at_the_same_time_holds(slow)
-    cancelled_before_exploration_has_paused(slow)
-    the_navigator_ends_while_under_way(slow)
-    slow.end()
+def test_what_others_ask_of_the_explorer_disturbs_neither_a_goal_nor_a_stay_at_it(
+        staying: Nodes) -> None:
+    the_events_have_the_goal_and_its_end_alone(staying)
+    all_hear_that_it_stays(staying)
+    it_goes_by_way_of_home_if_another_node_may_have_moved_it(staying)
+    it_leaves_by_itself(staying)
+    a_pause_ends_it_and_lasts(staying)
+    it_leaves_when_the_navigator_ends(staying)
+    staying.start_another_navigator(dwell=0.0, direct=False)
+    staying.slow_down(0.3)
+    who_resumes_exploration(staying)
+    a_pause_at_the_same_time_holds(staying)
+    cancelled_before_exploration_has_paused(staying)
+    the_navigator_ends_while_under_way(staying)
+    staying.end()
 
 
 def who_resumes_exploration(slow: Nodes) -> None:
@@ -186,15 +201,6 @@ def the_navigator_ends_while_under_way(slow: Nodes) -> None:
     assert slow.navigator.stop(signal.SIGINT, limit=5.0) == 0
     assert slow.operator.result() == 'cancelled 2: the node is ending'
     slow.explores()
-
-
-def test_the_robot_stays_at_a_goal_until_it_is_to_leave(staying: Nodes) -> None:
-    the_events_have_the_goal_and_its_end_alone(staying)
-    all_hear_that_it_stays(staying)
-    it_goes_by_way_of_home_if_another_node_may_have_moved_it(staying)
-    it_leaves_by_itself(staying)
-    a_pause_ends_it_and_lasts(staying)
-    it_leaves_when_the_navigator_ends(staying)
 
 
 def the_events_have_the_goal_and_its_end_alone(staying: Nodes) -> None:
