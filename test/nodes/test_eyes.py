@@ -31,6 +31,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Bool, Int64MultiArray, String
+from tiers import strength
 
 Drive = Callable[..., DrivenRobot]
 
@@ -49,7 +50,7 @@ def test_a_closed_door_is_not_touched(start: Callable, peer: Peer, tmp_path: Pat
     path = tmp_path / 'flat.yaml'
     path.write_text(json.dumps(CLOSED))
     start('diff_drive_sim', world=str(path), real_time_factor=0.0, publish_clock=False,
-          scan_noise=0.01, pose_noise=0.01)
+          tick=strength(0.1, 0.05), scan_noise=0.01, pose_noise=0.01)
     driver = start('grid_driver', **{**driver_parameters(load(str(path))), **SEES})
     bumps = peer.listen(Bool, 'bump')
     outcomes = peer.listen(String, 'outcome')
@@ -76,6 +77,7 @@ def test_it_drives_only_while_it_sees(
         drive: Drive, put_forward: Callable[[float], None]) -> None:
     robot = drive(**SEES, cell_size=2e3, origin_x=-1e3, origin_y=-1e3, columns=3, rows=1,
                   move_timeout=1e6, pose_timeout=3.0)
+    robot.platform.pause = 0.02    # while it waits
     seq = robot.send(EAST)
     robot.peer.wait_for(
         lambda: 'waiting for a scan on /scan' in robot.process.output, 'that it waits')

@@ -24,7 +24,7 @@ from mnm_ros.request import Request
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
 from mnm_ros.view.sentences import sentence
-from node_processes import Done, Peer, ScriptedRobot
+from node_processes import Done, Peer, REST, ScriptedRobot
 import pytest
 from std_msgs.msg import Bool, String
 from std_srvs.srv import SetBool, Trigger
@@ -285,7 +285,7 @@ def test_each_robot_of_a_fleet_comes_home(monkeypatch: pytest.MonkeyPatch) -> No
 def test_bare_calls_late_words_and_refusals_are_told(
         start: Callable, peer: Peer, scenario: str, begin_command: Callable) -> None:
     heard = peer.listen(String, 'events', messages.EVENTS)
-    start('cmp_sim', scenario=scenario)
+    start('cmp_sim', scenario=scenario, latency=REST)
     start('navigator')
     start('explorer')
 
@@ -332,6 +332,7 @@ def test_it_is_told_logged_and_kept(
         return peer.wait_for(found, f'{what} by {by}')[-1]
 
     peer.wait_for(lambda: len(robot.executed) > 10, 'steps')
+    robot.pause = REST
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     assert has('command', 'pause', 'service explore')['state'] in (0, 1, 2)
     peer.call(Trigger, 'save', Trigger.Request())

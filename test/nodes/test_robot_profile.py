@@ -14,7 +14,7 @@ from explorer_here import ExplorerHere, exploring_here
 from hurried import passing_time, watched
 from mnm_ros import messages
 from mnm_ros.robot_description import RobotDescription
-from node_processes import Peer, ScriptedRobot
+from node_processes import Peer, REST, ScriptedRobot
 import pytest
 from screen import Screen
 from std_msgs.msg import Int64MultiArray, String
@@ -149,6 +149,7 @@ def test_states_are_drawn_where_they_are(
         explorer: Callable, peer: Peer, robot: ScriptedRobot, learnt: Any,
         tmp_path: Path) -> None:
     describe(peer, CORRIDOR.to_text())
+    robot.pause = REST
     markers = peer.listen(MarkerArray, 'exploration_markers')
     explorer(checkpoint_dir=str(shutil.copytree(learnt.folder, tmp_path / 'kept')))
 
