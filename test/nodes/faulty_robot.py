@@ -101,11 +101,12 @@ def learns(peer: Peer, what: str = 'a hypothesis') -> list[Int64MultiArray]:
     return policies
 
 
-def is_right(policies: list[Int64MultiArray], folder: Path, truth: str = TRUTH) -> bool:
+def is_right(policies: list[Int64MultiArray], folder: Path, truth: str = TRUTH,
+             radius: float = 4.0) -> bool:
     path = folder / 'truth.yaml'
     path.write_text(truth)
     cmp = load(str(path)).settings[0].cmp
-    return judge(cmp, PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
+    return judge(cmp, PolicySet.from_msg(policies[-1]), radius, 1.0).ok
 
 
 def end(peer: Peer, process: NodeProcess, record: Path) -> Counter[Step]:

@@ -71,13 +71,14 @@ class Driver:
 def test_advice(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                 tmp_path: Path) -> None:
     simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
-    process = explorer(advisory=True, delta=strength(0.5, 0.1),
+    radius = strength(1.5, 4.0)
+    process = explorer(advisory=True, delta=strength(0.5, 0.1), radius=radius,
                        record=str(tmp_path / 'explorer'))
     policies = peer.listen(Int64MultiArray, 'policies')
     driver = Driver(peer)
     peer.wait_for(lambda: policies, 'a hypothesis')
     assert judge(
-        load(scenario).settings[0].cmp, messages.PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
+        load(scenario).settings[0].cmp, messages.PolicySet.from_msg(policies[-1]), radius, 1.0).ok
     assert {info.node_name for info in peer.node.get_publishers_info_by_topic('action')} == {
         'peer'}
     assert process.stop() == 0 and simulator.stop() == 0

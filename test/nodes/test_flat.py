@@ -24,7 +24,7 @@ TRUTH = [setting.cmp for setting in scenario_of(WORLD).settings]
 RADIUS = 2.0
 TICK = strength(0.2, 0.1)    # s of a simulated robot
 SEED = 0
-BOTH = {'radius': strength(RADIUS, 4.0), 'delta': strength(0.5, 0.1)}    # of two explorers
+BOTH = {'radius': strength(1.5, 4.0), 'delta': strength(0.5, 0.1)}    # of two explorers
 
 
 def start_flat(start: Callable, **simulation: object) -> list:

@@ -199,7 +199,9 @@ def test_a_program_that_commands_without_asking(
     """A robot side obeys both; the explorer keeps off, and learns from the robot side alone."""
     simulator = start('cmp_sim', scenario=scenario, commander_timeout=0.0,
                       record=str(tmp_path / 'simulator'))
-    process = explorer(delta=strength(0.5, 0.1), record=str(tmp_path / 'explorer'))
+    radius = strength(1.5, 4.0)
+    process = explorer(delta=strength(0.5, 0.1), radius=radius,
+                       record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
@@ -218,7 +220,8 @@ def test_a_program_that_commands_without_asking(
         assert before < 1000, status
     for number in range(before, before + 20):
         command(number)
-    assert is_right(learns(peer, 'a hypothesis after all'), tmp_path, truth(scenario))
+    assert is_right(
+        learns(peer, 'a hypothesis after all'), tmp_path, truth(scenario), radius)
     paused(peer, phase)
     assert process.stop() == 0 and simulator.stop() == 0
     counted = as_steps(read_counts(tmp_path / 'explorer'))

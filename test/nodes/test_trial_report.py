@@ -23,7 +23,7 @@ def test_of_a_real_run(start: Callable, explorer: Callable, begin_command: Calla
     robot = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'robot'))
     given = tmp_path / 'given.yaml'
     given.write_text('/**/explorer: {ros__parameters: {actions: [east, west], '
-                     f'delta: {strength(0.5, 0.1)}}}}}')
+                     f'delta: {strength(0.5, 0.1)}, radius: {strength(1.5, 4.0)}}}}}')
     process = begin_command(
         'trial', '--params-file', str(given), '--trial-dir', str(tmp_path / 'kept'))
     policies = peer.listen(Int64MultiArray, 'policies')
