@@ -15,6 +15,7 @@ from mnm_ros.simulation.world import load
 from node_processes import Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray, String
+from tiers import strength
 
 LIFT = str(Path(__file__).resolve().parents[2] / 'examples' / 'lift.py')
 
@@ -45,7 +46,7 @@ def test_a_step_is_told_in_simulated_time(
         start: Callable, robot_side: Callable[..., None]) -> None:
     """Half a metre takes more than a second of the robot, however fast it is simulated."""
     # Time enough for the first messages on clock to be heard on a busy machine.
-    start('diff_drive_sim', world='one_room', real_time_factor=20.0)
+    start('diff_drive_sim', world='one_room', real_time_factor=20.0, tick=strength(0.2, 0.05))
     slow = Body(max_speed=0.25)    # as a robot that rolls on takes half a metre at full speed
     robot_side('grid_driver', **driver_parameters(load('one_room'), slow))
     preflight = start('preflight', use_sim_time=True, resets=2, steps=6, step_timeout=15.0)
