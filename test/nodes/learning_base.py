@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
@@ -15,7 +16,7 @@ WIDTH = 40                                              # actions, and states of
 ACTIONS = [f'way_{number}' for number in range(WIDTH)]
 HORIZON = 20
 TREE = {'actions': ACTIONS, 'horizon': HORIZON}           # parameters of the explorer
-LARGE, LARGER = 1000, 1003
+LARGE, LARGER = 1000, 1003 if os.environ.get('MNM_TEST_ALL') else 1001
 MANY = 45
 FAR = 43                                                # of the second level
 
