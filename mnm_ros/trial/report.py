@@ -52,9 +52,11 @@ def write(folder: Path) -> list[Path]:
     """
     logs = sorted(folder.glob('*.log.sqlite'))
     if not logs:
+        checkpoints = sorted(folder.glob('*.sqlite'))
         raise CheckpointError(
             f'{folder} has no *.log.sqlite, expected the checkpoint_dir of an explorer '
-            'with transition_log: true')
+            'with transition_log: true'
+            + (f', or a checkpoint, such as {checkpoints[-1]}' if checkpoints else ''))
     written, refusals = [], []
     for log in logs:
         name = log.name.removesuffix('.log.sqlite')

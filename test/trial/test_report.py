@@ -403,6 +403,10 @@ def test_what_cannot_be_reported(trial: Trial, tmp_path: Path,
                                  capsys: pytest.CaptureFixture) -> None:
     assert report.main([str(tmp_path)]) == 1
     assert 'has no *.log.sqlite, expected' in capsys.readouterr().err
+    checkpoint = tmp_path / 'explorer.00000002.sqlite'
+    checkpoint.touch()
+    assert report.main([str(tmp_path)]) == 1
+    assert f'or a checkpoint, such as {checkpoint}' in capsys.readouterr().err
     copy = tmp_path / 'explorer.log.sqlite'
     copy.write_bytes(log(trial).read_bytes())
     database = sqlite3.connect(copy)
