@@ -14,7 +14,8 @@ from std_msgs.msg import Int64MultiArray, String
 from unicycle import TICK, Unicycle
 
 FAST = {'max_speed': 1.0, 'max_turn': 3.0, 'acceleration': 2.0, 'turn_acceleration': 10.0,
-        'blocked_after': 1.0, 'move_timeout': 10.0}
+        'blocked_after': 1.0, 'move_timeout': 10.0,
+        'pose_timeout': 20.0}    # by the clock on the wall, which a busy machine lets run on
 GRID = Grid(-2.75, -2.75, 0.5, 11, 11)    # as the parameters have it
 HOME = 60
 EAST, NORTH, WEST, SOUTH = range(4)

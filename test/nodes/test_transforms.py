@@ -127,7 +127,7 @@ def test_a_localisation_that_stops_while_the_wheels_still_count(
         start: Start, peer: Peer) -> None:
     platform = Localised(peer)
     robot = DrivenRobot(peer, start('grid_driver', pose_source='tf2', **{
-        **FAST, 'blocked_after': 1000.0, 'move_timeout': 1000.0}), platform)
+        **FAST, 'blocked_after': 1000.0, 'move_timeout': 1000.0, 'pose_timeout': 1.0}), platform)
     seq = robot.send(EAST)
     robot.wait_until_driving()
     platform.stuck = platform.lost = True    # so that it does not arrive before it is noticed
