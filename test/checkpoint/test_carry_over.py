@@ -90,10 +90,15 @@ def learnt(folder: Path) -> tuple[Counter[tuple[int, int, int]], int]:
     return Counter(counts), first
 
 
-@lru_cache(maxsize=None)
-def _learnt_once() -> tuple[Path, Counter[tuple[int, int, int]], int]:
+def _folder_of_the_run() -> Path:
     folder = Path(mkdtemp())
     atexit.register(shutil.rmtree, folder)
+    return folder
+
+
+@lru_cache(maxsize=None)
+def _learnt_once() -> tuple[Path, Counter[tuple[int, int, int]], int]:
+    folder = _folder_of_the_run()
     keeper = Keeper(folder, BEFORE)
     first = keeper.explore()
     assert first
@@ -105,8 +110,7 @@ def _learnt_once() -> tuple[Path, Counter[tuple[int, int, int]], int]:
 @lru_cache(maxsize=None)
 def _logged_once() -> Path:
     """Return a folder with the log of a few steps in the graph of before."""
-    folder = Path(mkdtemp())
-    atexit.register(shutil.rmtree, folder)
+    folder = _folder_of_the_run()
     keeper = Keeper(folder, BEFORE, transition_log=True)
     keeper.explore(50)
     keeper.close()

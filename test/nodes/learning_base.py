@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
@@ -16,7 +15,7 @@ WIDTH = 40                                              # actions, and states of
 ACTIONS = [f'way_{number}' for number in range(WIDTH)]
 HORIZON = 20
 TREE = {'actions': ACTIONS, 'horizon': HORIZON}           # parameters of the explorer
-LARGE, LARGER = 1000, 1003 if os.environ.get('MNM_TEST_ALL') else 1001
+LARGE, LARGER = 1000, 1003
 MANY = 45
 FAR = 43                                                # of the second level
 

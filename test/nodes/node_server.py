@@ -4,7 +4,7 @@
 A process that starts nodes as forks of itself: what they import takes longer than most tests.
 
 It never initialises ROS and has one thread. Each line of its input is a program to be started, as
-JSON; each line of its output tells of one that has started or ended: ``[pid, null, 0]`` or
+JSON; each line of its output reports one that has started or ended: ``[pid, null, 0]`` or
 ``[pid, exit status, CPU time in s]``. At the end of its input it kills what is left.
 
 ``MNM_FORK=0`` has each node started anew, for a ROS 2 of which forks do not end well: those that

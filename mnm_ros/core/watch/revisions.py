@@ -150,9 +150,9 @@ class Revisions:
 
         patrol = parts.checks.patrol
         patrol.change(self.policies, parts.transitions, leads)
-        return [policy for policy in self.policies
-                if patrol.passes(policy.target, [change.pair])
-                and leads(*patrol.way(policy.target)[-1]) != policy.target]
+        ways = {policy: patrol.way(policy.target) for policy in self.policies[1:]}
+        return [policy for policy, way in ways.items()
+                if change.pair in way and leads(*way[-1]) != policy.target]
 
     def cut_off(self) -> list[Policy]:
         """Return the policies through what is closed, which a change concerns by that."""

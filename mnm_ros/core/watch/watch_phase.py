@@ -190,7 +190,7 @@ class WatchPhase(CheckingPhase):
         self._tell_background()
 
     def _remember(self, change: PairChange | None, again: bool) -> None:
-        """Delete what a change has surely taken away; take back what works again."""
+        """Delete what a change has taken away; take back what works again."""
         if self.refuted or change is None and not again:
             return
         if change and (lost := self.revisions.divert(change)):
