@@ -12,6 +12,7 @@ from functools import partial
 import importlib.util
 import json
 from pathlib import Path
+import subprocess
 import sys
 from xml.etree import ElementTree
 
@@ -27,10 +28,6 @@ import wrong_robots  # noqa: E402
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / 'nodes'))
-
-from node_processes import NodeProcess  # noqa: E402, I100
-
 DEADLINE = 600.0    # s, against standing still: a slip takes the contract more orders
 # Of the wrong robots, which are tested at the same time. By default there is one process for all
 # robots: most take less than what is imported.
@@ -48,12 +45,12 @@ APART = ('dies_of_malformed_commands', 'executes_a_repeat_slowly_in_secret')
 FLAT = load('one_room')
 
 SHIPPED = {
-    'cmp_sim': ([('cmp_sim', {'scenario': 'corridor'})], 2),
-    'lift': ([(str(ROOT / 'examples' / 'lift.py'), {'seconds_per_floor': 0.02})], 2),
-    'gym_side': ([('gym_side', {'environment': 'FrozenLake-v1'})], 4),
+    'cmp_sim': ([(['-m', 'mnm_ros.nodes.cmp_sim'], {'scenario': 'corridor'})], 2),
+    'lift': ([([str(ROOT / 'examples' / 'lift.py')], {'seconds_per_floor': 0.02})], 2),
+    'gym_side': ([(['-m', 'mnm_ros.nodes.gym_side'], {'environment': 'FrozenLake-v1'})], 4),
     'grid_driver': ([
-        ('grid_driver', driver_parameters(FLAT)),
-        ('diff_drive_sim',
+        (['-m', 'mnm_ros.nodes.grid_driver'], driver_parameters(FLAT)),
+        (['-m', 'mnm_ros.nodes.diff_drive_sim'],
          {'world': 'one_room', 'real_time_factor': 0.0, 'publish_clock': False})], 4),
 }
 """The processes of each robot side, with their parameters, and the number of its actions."""
@@ -80,12 +77,10 @@ _SEVERAL = """
 import contextlib, json, sys
 from mnm_ros.contract.__main__ import main
 statuses = []
-orders, result = sys.argv[1:]
-for output, words in json.loads(orders):
+for output, words in json.load(sys.stdin):
     with open(output, 'w') as said, contextlib.redirect_stdout(said):
         statuses.append(main(words))
-with open(result, 'w') as written:
-    json.dump(statuses, written)
+print(json.dumps(statuses))
 """
 
 
@@ -94,13 +89,11 @@ def contracts(folder: Path, tasks: Mapping[str, tuple[str, ...]]) -> dict[str, V
     orders = [(str(folder / f'{name}.txt'), [
         '--actions', actions, '--namespace', name, '--step-timeout', '3', '--quiet', '0.2',
         f'--junitxml={folder / name}.xml', *more]) for name, (actions, *more) in tasks.items()]
-    script, result = folder / 'several.py', folder / f'{next(iter(tasks))}.json'
-    script.write_text(_SEVERAL)
-    process = NodeProcess(str(script), result.with_suffix('.log'),
-                          [json.dumps(orders), str(result)], of_test=False)
-    assert process.wait(DEADLINE) == 0, process.output
+    done = subprocess.run([sys.executable, '-c', _SEVERAL], input=json.dumps(orders),
+                          stdout=subprocess.PIPE, text=True, timeout=DEADLINE)
+    assert done.returncode == 0
     return {name: verdict(folder / name, status)
-            for name, status in zip(tasks, json.loads(result.read_text()))}
+            for name, status in zip(tasks, json.loads(done.stdout))}
 
 
 def verdict(path: Path, status: int) -> Verdict:
@@ -119,14 +112,13 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
     """Run several at once: nearly all of the time is waiting."""
     folder = tmp_path_factory.mktemp('contract')
     wrong = str(HERE / 'wrong_robots.py')
-    robots = [(wrong, [*RIGHT, *(way for way in WRONG if way not in APART)]),
-              *((wrong, [way]) for way in APART if way in WRONG)]
-    robots += [(program, ['--ros-args', '-r', f'__ns:=/{name}', *(
-        word for key, value in parameters.items() for word in ('-p', f'{key}:={value}'))])
+    robots = [[wrong, *RIGHT, *(way for way in WRONG if way not in APART)],
+              *([wrong, way] for way in APART if way in WRONG)]
+    robots += [[*program, '--ros-args', '-r', f'__ns:=/{name}', *(
+        word for key, value in parameters.items() for word in ('-p', f'{key}:={value}'))]
         for name, (processes, _) in shipped().items() for program, parameters in processes]
-    processes = [
-        NodeProcess(program, folder / f'robot_{number}.txt', words, of_test=False)
-        for number, (program, words) in enumerate(robots)]
+    processes = [subprocess.Popen([sys.executable, *robot], stderr=subprocess.DEVNULL)
+                 for robot in robots]
     wrong_ways = {way: ('2', '-k', test) for way, test in WRONG.items()}
     patience: tuple[str, ...] = strength((), ('--step-timeout', '30'))    # as many run at once
     tasks = [*({name: (str(row[1]), *patience)} for name, row in shipped().items()),
@@ -141,6 +133,8 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
     finally:
         for process in processes:
             process.kill()
+        for process in processes:
+            process.wait()
 
 
 def shipped() -> dict:
