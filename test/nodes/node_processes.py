@@ -34,9 +34,12 @@ from std_msgs.msg import Int64MultiArray
 from std_srvs.srv import Trigger
 
 try:
-    from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: F401, TID251
+    from rclpy.event_handler import (  # noqa: TID251
+        PublisherEventCallbacks,
+        SubscriptionEventCallbacks,
+    )
 except ImportError:    # Humble
-    from rclpy.qos_event import SubscriptionEventCallbacks  # noqa: F401
+    from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
 
 DEADLINE = 240.0    # s, for anything that ought to happen at once; generous on busy machines
 
@@ -125,7 +128,19 @@ def _remember(node: Node, *arguments: Any, **named: Any) -> None:
     _made.add(node)
 
 
+def _hears_no_event(create: Callable[..., Any], callbacks: type) -> Callable[..., Any]:
+    """Let what is made hear of no QoS event unless asked: each is looked for at each message."""
+    @wraps(create)
+    def created(*arguments: Any, **named: Any) -> Any:
+        return create(
+            *arguments, **{'event_callbacks': callbacks(use_default_callbacks=False), **named})
+    return created
+
+
 _make_node, Node.__init__ = Node.__init__, _remember
+Node.create_publisher = _hears_no_event(Node.create_publisher, PublisherEventCallbacks)
+Node.create_subscription = _hears_no_event(
+    Node.create_subscription, SubscriptionEventCallbacks)
 Node.destroy_node = destroy
 
 
