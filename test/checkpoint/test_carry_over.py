@@ -26,6 +26,7 @@ from mnm_ros.simulation.route_scenario import RouteWorld
 from mnm_ros.simulation.scenario import of_graph
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import thorough
 
 NAMES = ('hall', 'kitchen', 'lab', 'store')
 PLACES = {number: Place(4.0 * number, 0, name) for number, name in enumerate(NAMES)}
@@ -117,6 +118,9 @@ def _logged_once() -> Path:
     return folder
 
 
+@thorough(
+    'checkpoint/test_carry_over.py::test_places_and_ways_are_added_to_what_goes_on '
+    'checkpoint/test_carry_over.py::test_what_is_not_the_same_is_forgotten')
 def test_what_was_learnt_of_a_graph_that_was_numbered_again_counts_on(tmp_path: Path) -> None:
     before, first = learnt(tmp_path)
     old = {path.name: path.read_bytes() for path in tmp_path.glob('*.sqlite')}

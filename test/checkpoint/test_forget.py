@@ -24,7 +24,7 @@ from mnm_ros.core.inputs import Observation, WorkObservation
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 KNOWN_BY = strength(200, 300)    # steps, after which there is a hypothesis
 LIES = 60
@@ -61,6 +61,7 @@ def _lied_to_once(log: bool) -> tuple[Path, Exploration, int]:
     return folder, exploration, known
 
 
+@thorough('checkpoint/test_forget.py::test_what_came_before_a_step_stays')
 def test_lies_are_taken_back_and_the_rest_is_as_it_was(tmp_path: Path) -> None:
     lied, known = lied_to(tmp_path)
     old = SavedInputs(tmp_path / 'explorer.log.sqlite')

@@ -219,6 +219,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint_database, '_LONGEST_WAIT', 0.0)
 
 
+@thorough('checkpoint/test_nothing_lost.py::test_a_locked_file_is_gone_on_from')
 @pytest.mark.parametrize('files', [LOG, '*.sqlite'])
 def test_what_comes_while_files_are_locked_is_written_later(
         tmp_path: Path, files: str, impatient: None) -> None:

@@ -32,10 +32,12 @@ from mnm_ros.core.presets import settings
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from robots import Manner, Robots
+from tiers import thorough
 
 DOCS = Path(__file__).parents[2] / 'docs' / 'reference' / 'files_on_disk.md'
 
 
+@thorough('export/test_export.py::test_the_log_of_several_robots_names_them')
 def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     """Of a file without that, from before there were several, everything else is read."""
     exploration = Exploration(SETTINGS)

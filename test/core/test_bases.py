@@ -16,7 +16,7 @@ from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.study.methods import found_by
 import pytest
 from small_worlds import scenario_of
-from tiers import strength
+from tiers import strength, thorough
 
 GRID = strength(scenario_of(grid_cmp(['S..', '...'], 0.1, tuple(GRID_MOVES))), load('grid_3x3'))
 LAST = strength(5, 8)    # state of the grid
@@ -48,6 +48,7 @@ def trace(name: str, seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, 
     raise AssertionError('not finished within 30,000 steps')
 
 
+@thorough('core/test_support.py::test_the_same_inputs_lead_to_the_same_place')
 def test_the_same_seed_gives_the_same_run_bit_for_bit(name: str) -> None:
     first = trace(name, 4)
     assert first == trace(name, 4)

@@ -314,6 +314,8 @@ def test_a_door_that_has_closed_for_some_time_only_gives_back_what_it_took() -> 
     assert not any(memory.executed((1, 0), 2) for _ in range(20))
 
 
+@thorough(
+    'core/test_change.py::test_a_door_that_has_closed_for_some_time_only_gives_back_what_it_took')
 def test_a_change_that_is_soon_undone_costs_less_than_to_learn_again() -> None:
     """Undone 60 steps after the notice, it cost 1.5 times as much before policies came back."""
     wheel, learnt, wrong = [each.cmp for each in load('broken_wheel').settings], 0, 0

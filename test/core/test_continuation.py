@@ -17,7 +17,7 @@ from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from small_worlds import scenario_of
-from tiers import strength
+from tiers import strength, thorough
 
 LOW, HIGH = 0.6, 1.6
 
@@ -93,6 +93,9 @@ def test_half_of_declared_roads_it_is_right_within_a_factor_of_3_without_a_simul
     assert len(outside) <= len(runs) // 6, outside
 
 
+@thorough(
+    'core/test_continuation.py::'
+    'test_half_of_declared_roads_it_is_right_within_a_factor_of_3_without_a_simulation')
 def test_half_of_the_way_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     If 90% of the runs are within, fewer than 8 of 12, or none of 2, would be by chance.

@@ -22,6 +22,7 @@ from mnm_ros.core.model.history import History
 from mnm_ros.simulation.cmp import grid_cmp
 import numpy as np
 import pytest
+from tiers import thorough
 
 EAST, WEST = 0, 1
 HOME, FAR, TARGET = 2, 0, 1    # in a row of five
@@ -98,6 +99,7 @@ def test_there_is_none_to_home_and_among_too_many_states() -> None:
     assert direct_way(TARGET, [POLICY] * (MOST_STATES + 1), row(1), PROBLEM, HORIZON) is None
 
 
+@thorough('core/test_direct_way.py::test_what_is_played')
 @pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
 def test_an_exploration_knows_them(base: str) -> None:
     cmp = grid_cmp(['..S..'], 0.1, ('east', 'west'))

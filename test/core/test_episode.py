@@ -132,6 +132,7 @@ def leaving(seed: int, actions: int = 1) -> tuple[Cmp, Policy]:
         target, 6, states, tuple(rows[:1] if actions == 1 else rows))
 
 
+@thorough('core/test_episode.py::test_what_counts_if_a_policy_is_published_over_more_states')
 @pytest.mark.parametrize('actions', [1, 2])
 def test_what_is_certified_holds_over_whichever_states_the_policy_is_published(
         actions: int) -> None:

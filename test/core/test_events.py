@@ -24,7 +24,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 CHANGE = PairChange(5, 1, {6: 40, 5: 1}, {5: 9}, 230, 1.5e9)
 
@@ -110,6 +110,7 @@ def changed(name: str, seed: int, radius: float = 3.0) -> Iterator[tuple[Explora
         yield exploration, step
 
 
+@thorough('core/test_change.py::test_a_change_of_one_action_is_told_as_one')
 def test_a_broken_wheel_is_told_with_its_counts_and_since_when() -> None:
     """
     The change is placed where it was.
@@ -132,6 +133,10 @@ def test_a_broken_wheel_is_told_with_its_counts_and_since_when() -> None:
     assert binomial_tail(len(seeds), 0.1, len(early)) > 1e-3, early
 
 
+@thorough(
+    'core/test_events.py::test_other_ways_are_told_where_both_are_known '
+    'core/test_improve.py::'
+    'test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit')
 def test_what_has_come_of_a_shortcut() -> None:
     """It is told once the change is relearnt, and is no news for ``status``."""
     exploration = next(

@@ -17,7 +17,7 @@ from scripted import decided, HOME
 from test_trust import RADIUS, Run, targets
 from test_watch_changes import teachable
 from test_watch_phase import known, run, Script, World
-from tiers import strength
+from tiers import strength, thorough
 
 PAIR = (3, 1)
 LONGEST = strength(70, 300)    # executions of a pair for which hints at rest are worked out
@@ -112,6 +112,9 @@ def test_at_rest_one_pair_in_a_hundred_is_ever_suspected_after_few_executions() 
     assert 0.001 < worst <= 0.01
 
 
+@thorough(
+    'core/test_hints.py::test_so_many_failures_in_a_row_that_come_once_in_a_million '
+    'core/test_hints.py::test_at_rest_one_hint_in_a_million_executions_is_expected_at_most')
 def test_at_rest_hints_come_as_rarely_as_worked_out() -> None:
     """With all that a pair may do, withdrawals included, where hints are least rare."""
     pairs, executions, wrong = strength(1200, 8000), 60, []
@@ -152,6 +155,7 @@ def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() ->
     assert checking.base is base and known(checking) == (HOME, 3, 5)
 
 
+@thorough('core/test_scarce_hints.py::test_soon_doubted_and_led_another_way')
 def test_policies_behind_a_door_are_doubted_within_an_attempt() -> None:
     exploring = Run('two_rooms', 0, strength(2.0, RADIUS))
     exploring.until_hypothesis(every=10 ** 6)

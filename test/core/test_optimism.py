@@ -13,7 +13,7 @@ from mnm_ros.core.paper.optimism import DealtCounts, SplitSamples
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 
@@ -142,6 +142,9 @@ def value_of(counts: Counts, known: int, target: int, delta: float = 0.03) -> fl
     return planner._last_value[target]
 
 
+@thorough(
+    'core/test_optimism.py::test_the_kl_planner_agrees_with_value_iteration_on_random_counts '
+    'core/test_optimism.py::test_the_distribution_is_plausible_and_no_other_is_better')
 def test_the_kl_planner_is_never_more_pessimistic_than_the_truth() -> None:
     # Such a delta allows one failure in 33 corridors; tau to state 3 is 3 / 0.9.
     trials = 200

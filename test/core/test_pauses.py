@@ -11,7 +11,7 @@ from mnm_ros.simulation.simulator import Simulator
 import pytest
 from saved import again
 from test_fleet import still
-from tiers import strength
+from tiers import strength, thorough
 
 PAIR = (3, 1)
 
@@ -103,6 +103,7 @@ def test_of_two_moves_that_serve_as_well_one_that_has_not_failed_is_taken() -> N
     assert sampling.action(0) == 1
 
 
+@thorough('core/test_pauses.py::test_pauses_grow_after_what_is_not_expected')
 @pytest.mark.parametrize('seed', range(strength(1, 3)))
 def test_a_closed_door_is_not_pushed_again_and_again(seed: int) -> None:
     """Before the change is noticed: no move six times within half a minute of 5 s steps."""

@@ -38,6 +38,7 @@ def steps(exploration: Exploration, count: int, change_at: int = -1,
         yield step
 
 
+@thorough('core/test_queries.py::test_no_query_has_an_effect')
 @pytest.mark.parametrize('options', [
     {}, *(pytest.param(each, marks=thorough(
         'core/test_queries.py::test_no_query_has_an_effect')) for each in (

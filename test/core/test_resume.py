@@ -100,6 +100,10 @@ def test_it_takes_the_same_way_from_any_step(
         assert fingerprint(follower) == fingerprint(exploration)
 
 
+@thorough(
+    'checkpoint/test_transition_log.py::'
+    'test_the_transition_log_replays_from_the_beginning_bit_for_bit '
+    'core/test_exploration.py::test_inputs_are_told_with_the_step_that_was_broken_off')
 def test_a_log_of_inputs_leads_to_the_same_exploration_if_steps_were_broken_off() -> None:
     """
     The place is lost, or the robot moved, with an order open or between two orders.

@@ -201,6 +201,9 @@ def test_what_a_quarantined_node_has_reported_does_not_count_and_is_kept(
             for state, action in told} == told
 
 
+@thorough(
+    'core/test_source_watch.py::'
+    'test_what_a_quarantined_node_has_reported_does_not_count_and_is_kept')
 def test_an_exploration_with_a_quarantine_is_replayed_and_resumed_bit_for_bit(
         lied_to: tuple[Exploration, list[Input]], tmp_path: Path) -> None:
     exploration, inputs = lied_to

@@ -100,6 +100,9 @@ def told_the_truth(seed: int) -> Run:
     return Run(true_lists(GRID), seed).until_hypothesis()
 
 
+@thorough(
+    'core/test_walking.py::test_it_takes_few_steps_and_seldom_goes_home '
+    'study/test_explore.py::test_what_is_declared_saves_steps_and_is_saved')
 def test_a_true_declaration_takes_fewer_steps_and_stays_right() -> None:
     wrong, saved = [], []
     for seed in range(RUNS):
@@ -269,6 +272,7 @@ def test_the_same_inputs_lead_to_the_same_place() -> None:
     assert again.steps == run.exploration.steps
 
 
+@thorough('core/test_support.py::test_nonsense_that_is_declared_again_and_again_does_no_harm')
 @pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
 def test_passages_that_are_declared_and_are_none_hold_nothing_up(base: str) -> None:
     """As behind doors that are closed: action 0 leads nowhere to 50, and there is none behind."""

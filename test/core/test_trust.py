@@ -142,6 +142,7 @@ def test_to_look_changes_nothing() -> None:
     assert alone.exploration.hypothesis is not None
 
 
+@thorough('core/test_front.py::test_the_example_of_trust')
 def test_trust_grows_and_is_lost_with_a_change() -> None:
     world, radius = strength(('broken_wheel', 2.0), ('two_rooms', RADIUS))
     run, view = Run(world, 0, radius, delta=strength(0.5, DELTA)), View()

@@ -26,7 +26,7 @@ from mnm_ros.view.sentences import sentence
 import pytest
 from robots import Robots
 from saved import again
-from tiers import strength
+from tiers import strength, thorough
 
 RADIUS = 3.0
 SIDE = 5
@@ -162,6 +162,9 @@ def test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_onc
     assert len(run.told) > 8 and set(run.told.values()) == {1}, run.told
 
 
+@thorough(
+    'core/test_widening.py::'
+    'test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_once')
 def test_robots_that_explore_together_add_each_end_once() -> None:
     scenario, told = load('grid_3x3'), Counter[str]()
     exploration = Exploration(settings(

@@ -23,6 +23,7 @@ from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.simulation.world import load as load_world
 from mnm_ros.view.sentences import sentence
 import pytest
+from tiers import thorough
 
 LOW = 'battery 19%, below 20%; goes on at 80%'
 LATE = 'outside of 22:00-06:00; goes on at 22:00'
@@ -286,6 +287,9 @@ class Day:
         self.loop.rest(self.rules.reason(20.0, 80.0, '', time()), self.seconds)
 
 
+@thorough(
+    'protocol/test_rest.py::test_it_goes_home_after_the_step_under_way_and_makes_no_other '
+    'protocol/test_rest.py::test_a_reset_under_way_is_the_last')
 def test_a_day_of_exploring_with_six_recharges_loses_nothing() -> None:
     day, other = Day(0.004), Day(0.0)
     while day.seconds < 24 * 3600:

@@ -20,7 +20,7 @@ from mnm_ros.study.methods import Experiment, explore, METHODS, seeds, verdicts
 from mnm_ros.study.study import run_study, Study
 import numpy as np
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 THOUSAND = strength(300, 1000)    # steps, or fewer
 RADIUS = strength(2.0, 4.0)
@@ -40,6 +40,9 @@ def study() -> Study:
                      tail=3 * THOUSAND, period=2 * THOUSAND, radius=RADIUS)
 
 
+@thorough(
+    'study/test_run_study.py::test_a_row_for_each_exploration '
+    'core/test_support.py::test_the_same_inputs_lead_to_the_same_place')
 def test_every_combination_is_explored_and_the_same_again(study: Study) -> None:
     assert [(each.world, each.base, each.method, each.seed) for each in study.courses] == [
         (world, base, method, seed) for world in ('broken_wheel', 'corridor')
