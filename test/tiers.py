@@ -29,7 +29,7 @@ COSTS = Path(__file__).with_name('costs.json')
 WITH_NODES = ('benchmarks', 'console', 'contract', 'launch', 'nodes')
 """Folders whose tests start nodes, other processes, or both."""
 
-QUICK = 0.4
+QUICK = 0.25
 """CPU time in s that a test function, all its cases together, may have cost to be quick."""
 
 LONG = 15.0

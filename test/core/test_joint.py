@@ -200,6 +200,20 @@ def test_predictions_are_probabilities_whatever_was_seen() -> None:
         assert sum(chances.values()) <= 1 + 1e-9, chances
 
 
+def test_two_records_that_follow_each_other_are_together_what_one_of_both_is() -> None:
+    predictions, records = Predictions(), []
+    for came in ([1, None, 2], [None, 1, None, 2]):
+        for each in came:
+            predictions.add((0, 0), (1, 2), each)
+        records.append(predictions.record((0, 0)))
+    first, both = records
+    later = both.since(first)
+    assert (first.lost, later.lost, later.made) == (1, 2, 4)
+    again = first.plus(later)
+    assert (again.tally, again.lost) == (both.tally, 3)
+    assert again.paid == pytest.approx(both.paid)
+
+
 def test_an_end_that_was_missing_counts_as_certain_when_it_comes_first() -> None:
     """The support knows it by then, and predictions must not."""
     declared = Support(Declaration({0: ((1,),)}))

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mnm_ros.core import (
     BaseAlgorithm,
     CheckingPhase,
@@ -17,7 +19,9 @@ from mnm_ros.core import (
     RESET,
     settings,
 )
-from mnm_ros.core.mnm.capabilities import activity_of, may_plan, provisional_of
+from mnm_ros.core.mnm.capabilities import activity_of, may_plan, provisional_of, Steered
+from mnm_ros.core.mnm.directives import Directives
+from mnm_ros.core.mnm.runs import Runs
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.progress.said import Sampling
 from mnm_ros.core.progress_estimator import ProgressEstimator
@@ -75,6 +79,22 @@ def test_such_a_base_is_built_from_and_checked_with(monkeypatch: pytest.MonkeyPa
                 (end + 3, HOME) for end in range(PROBLEM.actions))}))
         assert exploration.activity().doing and not exploration.candidates
     assert exploration.hypothesis is not None and exploration.trust()
+
+
+class Preferring(BareBase, Steered):
+    """Records what it is asked to prefer."""
+
+    auditable = avoid = leave_closed = carry = None    # type: ignore[assignment]
+
+    def prefer(self, states: Sequence[int]) -> None:
+        self.preferred = tuple(states)
+
+
+def test_each_run_that_is_begun_prefers_what_people_do() -> None:
+    runs = Runs(settings(PROBLEM), 0, lambda *_: Preferring(6, (HOME, 3)))
+    assert not hasattr(runs.new(HOME, PROBLEM), 'preferred')    # nobody prefers anything
+    runs.directives = Directives(preferred=(3, 5))
+    assert runs.new(HOME, PROBLEM).preferred == (3, 5)
 
 
 def test_what_checks_leave_out_promises_nothing() -> None:
