@@ -118,6 +118,7 @@ def test_a_subscriber_that_is_busy_misses_nothing_of_a_burst(
     assert pair.take(*publishers) == [*range(depth)]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(('of', 'to_hear'), [
     ('LATCHED', 'LATCHED_BY_MANY'), ('HEARTBEAT', 'HEARTBEATS')])
 def test_no_publisher_takes_the_place_of_another_one(

@@ -101,7 +101,7 @@ def test_quick_leaves_out_nodes_and_what_costs_much(tmp_path: Path) -> None:
         '7 passed, 3 skipped',
         'left out: test/benchmarks, test/console, test/contract, test/launch, test/nodes '
         '(not quick), test/test_absent.py (not there), 1 tests (--all runs it), 1 tests (more '
-        'than 0.4 s of CPU time)']
+        'than 0.25 s of CPU time)']
 
 
 CODE = """

@@ -153,6 +153,7 @@ def test_without_a_generation_one_is_made_from_the_transition_log(
     assert SavedInputs(newest(folder)).inputs == SavedInputs(folder / LOG).inputs
 
 
+@pytest.mark.quick
 def test_what_was_kept_and_is_gone_is_told_when_all_begins_again(run: Run) -> None:
     folder = run.ended
     for path in folder.glob('*.sqlite'):

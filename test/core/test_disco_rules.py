@@ -139,6 +139,7 @@ AT_LIMIT = pytest.mark.parametrize(('bound', 'within'), [
     (PROBLEM.limit, True), (math.nextafter(PROBLEM.limit, math.inf), False)])
 
 
+@pytest.mark.quick
 @AT_LIMIT
 def test_the_model_certifies_no_policy_whose_bound_is_over_the_limit(
         bound: float, within: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +149,7 @@ def test_the_model_certifies_no_policy_whose_bound_is_over_the_limit(
     assert (len(run.policies) > 1) is within
 
 
+@pytest.mark.quick
 @AT_LIMIT
 def test_no_policy_whose_bound_is_over_the_limit_replaces_another_one(
         bound: float, within: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,7 @@ def known(checking: WatchPhase) -> tuple[int, ...]:
     return tuple(policy.target for policy in checking.policies)
 
 
+@pytest.mark.quick
 def test_in_a_world_without_change_nothing_is_decided() -> None:
     script = Script((HOME, 3, 5))
     checking, log = watching(script, (HOME, 3, 5))
