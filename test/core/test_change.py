@@ -166,21 +166,21 @@ def test_an_alarm_joins_the_change_that_is_open_if_its_pair_shows_nothing_older(
     for _ in range(40):
         checking.observe(action := checking.next_action(), world.step(action))
     doubts, policies = checking.doubts, checking.policies
-    doubts._changed(PairChange(HOME, 3, {3: 9}, {HOME: 4}), policies)
+    doubts.changed(PairChange(HOME, 3, {3: 9}, {HOME: 4}), policies)
     assert log.open and log.notices == 1
     for pair, times in (((HOME, 5), 3), ((3, 1), 5)):
         for _ in range(times):
             parts.reach.add_transition(*pair, HOME)
     parts.checks.monitor.prove(policies[1])
-    doubts._changed(PairChange(HOME, 5, {5: 9}, {HOME: 3}), policies)    # all that was seen since
+    doubts.changed(PairChange(HOME, 5, {5: 9}, {HOME: 3}), policies)    # all that was seen since
     assert log.notices == 1 and 3 not in parts.checks.monitor.unproven_targets
     assert parts.relearning.concerned.keys() >= {5}
-    doubts._changed(PairChange(3, 1, {1: 9}, {3: 4}), policies)    # once it led on since
+    doubts.changed(PairChange(3, 1, {1: 9}, {3: 4}), policies)    # once it led on since
     assert log.notices == 2 and 3 in parts.checks.monitor.unproven_targets
     for _ in range(3):
         parts.reach.add_transition(HOME, 5, HOME)
-    doubts._changed(PairChange(HOME, 5, {HOME: 9}, {5: 3}), policies)
-    doubts._changed(PairChange(HOME, 5, {5: 9}, {HOME: 3}), policies)    # the same pair again
+    doubts.changed(PairChange(HOME, 5, {HOME: 9}, {5: 3}), policies)
+    doubts.changed(PairChange(HOME, 5, {5: 9}, {HOME: 3}), policies)    # the same pair again
     assert log.notices == 3
 
 

@@ -13,7 +13,8 @@ and confidence sets allow.
 than one. A pair that nearly always worked, and has failed more often in a row than it would once
 in fifty times, rests for 4 steps, and after each further failure for 8; then it is due. If the
 failures would hardly come once in a thousand times, an attempt is broken off before the pair: a
-test has to count it as failed. No pair rests while a change is open. What has changed for good is
+test has to count it as failed. While a change is open, no pair rests but those that stay of which
+too little was seen for an alarm: nothing else would end their tries. What has changed for good is
 noticed later by the pauses (``benchmarks/doors``).
 
 *Suspected.* A pair at rest hardly fails so many times in a row; ``failures`` has the argument. The
@@ -153,6 +154,12 @@ class PairWatch:
         return [pair for pair, row in self._rows.items() if row.ways.preferred]
 
     @property
+    def scarce(self) -> Collection[Pair]:
+        """Return the detoured pairs with pauses of which too little was seen for an alarm."""
+        return [pair for pair in self.detoured
+                if self._rows[pair].usual and self._rows[pair].pause]
+
+    @property
     def failing(self) -> Collection[Pair]:
         """Return the pairs that policies avoid: suspected or closed ones, and the detoured."""
         return {*self.suspected, *self.closed, *self.detoured}
@@ -235,7 +242,8 @@ class PairWatch:
                 row.ways = Ways.SOUGHT
             news = News.SUSPECTED
         # A pair without pauses is tried at once.
-        if rests and not leads_on and (row is None or row.ways.rests):
+        if (rests or scarce and next_state == pair[0]) and not leads_on and (
+                row is None or row.ways.rests):
             self._rest(pair, failing.unexpected)
         return news
 

@@ -72,12 +72,8 @@ class TransitionMonitor:
             detector = self._detectors[pair] = self._new_detector()
         detector.record(next_state)
         if detector.alarm:
-            change = self.change(pair)
             self.alarms += 1
-            self._detectors[pair] = self._new_detector()
-            self.raised.pop(pair, None)
-            self._suspected.pop(pair, None)
-            return change
+            return self.begin_again(pair)
         if detector.surprised:
             self.raised[pair] = _FOLLOW_UPS
         elif pair in self.raised or detector.suspicious:
@@ -85,6 +81,14 @@ class TransitionMonitor:
             if not wanted and not detector.suspicious:
                 del self.raised[pair]
         return None
+
+    def begin_again(self, pair: Pair) -> PairChange:
+        """Monitor a pair as if nothing was known of it; return what has changed by then."""
+        change = self.change(pair)
+        self._detectors[pair] = self._new_detector()
+        self.raised.pop(pair, None)
+        self._suspected.pop(pair, None)
+        return change
 
     def change(self, pair: Pair) -> PairChange:
         """Return where a pair leads, before the likeliest change and since."""

@@ -67,7 +67,7 @@ class Doubts:
 
     def sought(self, policies: Sequence[Policy]) -> tuple[int, ...]:
         """Return the targets to which ways around failing pairs are sought."""
-        pairs = () if self._round.log.open else self._parts.pairs.detoured
+        pairs = self._parts.pairs.scarce if self._round.log.open else self._parts.pairs.detoured
         return tuple({target: None for pair in pairs
                       for target in self._parts.transitions.concerned(pair, policies)})
 
@@ -105,7 +105,7 @@ class Doubts:
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
         if change:
-            self._changed(change, policies)
+            self.changed(change, policies)
             return change
         concerned = self._record(pair, next_state, policies)
         if parts.relearning.unseen and parts.relearning.seen(pair):
@@ -123,7 +123,7 @@ class Doubts:
             parts.rediscovery.sample(pair)
         return None
 
-    def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
+    def changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
         """Record that a pair leads elsewhere than before."""
         parts, pair = self._parts, change.pair
         base, log = parts.rediscovery.base, self._round.log

@@ -195,6 +195,7 @@ class Revisions:
         :returns: whether the rediscovery can go on.
         """
         parts, relearning, log = self.parts, self.parts.relearning, self.round.log
+        self._explain([policy.target for policy in failing])
         explained = all(policy.target in relearning.concerned for policy in failing)
         targets = parts.checks.patrol.behind([policy.target for policy in failing])
         if not explained:
@@ -222,6 +223,14 @@ class Revisions:
         base = parts.rediscovery.base
         return (explained and not base.finished and isinstance(base, Relearns)
                 and base.revise(self.policies))
+
+    def _explain(self, failing: Collection[int]) -> None:
+        """Take it that what is suspected has closed if a policy fails whose way passes it."""
+        parts = self.parts
+        for pair in tuple(parts.pairs.suspected):
+            if parts.transitions.change(pair).closed and set(failing).intersection(
+                    parts.checks.patrol.passing([pair])):
+                self._doubts.changed(parts.transitions.begin_again(pair), self.policies)
 
     def end_if_all_changed(self) -> bool:
         """End the round if the detector of all moves raises the alarm; return whether."""
