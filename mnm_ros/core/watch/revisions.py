@@ -195,7 +195,7 @@ class Revisions:
         :returns: whether the rediscovery can go on.
         """
         parts, relearning, log = self.parts, self.parts.relearning, self.round.log
-        self._explain([policy.target for policy in failing])
+        self._explain(failing)
         explained = all(policy.target in relearning.concerned for policy in failing)
         targets = parts.checks.patrol.behind([policy.target for policy in failing])
         if not explained:
@@ -224,12 +224,12 @@ class Revisions:
         return (explained and not base.finished and isinstance(base, Relearns)
                 and base.revise(self.policies))
 
-    def _explain(self, failing: Collection[int]) -> None:
+    def _explain(self, failing: Sequence[Policy]) -> None:
         """Take it that what is suspected has closed if a policy fails whose way passes it."""
         parts = self.parts
-        for pair in tuple(parts.pairs.suspected):
-            if parts.transitions.change(pair).closed and set(failing).intersection(
-                    parts.checks.patrol.passing([pair])):
+        for pair in parts.pairs.suspected:
+            if parts.transitions.change(pair).closed and any(
+                    parts.checks.patrol.passes(policy.target, [pair]) for policy in failing):
                 self._doubts.changed(parts.transitions.begin_again(pair), self.policies)
 
     def end_if_all_changed(self) -> bool:
