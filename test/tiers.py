@@ -30,12 +30,11 @@ WITH_NODES = ('benchmarks', 'console', 'contract', 'launch', 'nodes')
 """Folders whose tests start nodes, other processes, or both."""
 
 QUICK = 0.25
-"""CPU time in s that a test function, all its cases together, may have cost to be quick."""
+"""CPU time in s of a test function, all cases together: more is recorded, and not quick."""
 
 LONG = 15.0
 """Wall time in s from which on a file is begun before all others, the longest first."""
 
-_KEPT = 0.3    # s; what costs less is not recorded
 _WORK = 20_000_000    # rounds of a loop: 0.5 s on a quick machine that does nothing else
 _ALL = 'MNM_TEST_ALL'    # of the environment, so that programs started by a test know it, too
 
@@ -81,7 +80,7 @@ class Costs(NamedTuple):
             return {name: cost for name, cost in sorted(
                 scaled.items(), key=lambda item: (-item[1], item[0])) if cost >= least}
         COSTS.write_text(json.dumps({
-            'functions': worth(self.functions, _KEPT), 'files': worth(self.files, LONG)},
+            'functions': worth(self.functions, QUICK), 'files': worth(self.files, LONG)},
             indent=1) + '\n', encoding='utf-8')
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import blocked
 from mnm_ros.core.model.problem import RESET
 import pytest
-from tiers import strength, thorough
+from tiers import thorough
 
 
 def test_the_flat_is_as_the_text_says() -> None:
@@ -31,7 +31,7 @@ def test_no_pair_that_never_worked_takes_much(capsys: pytest.CaptureFixture) -> 
     one, together = (float(word.rstrip('%,')) for word in
                      capsys.readouterr().out.splitlines()[-1].split() if '%' in word)
     assert 0 < one <= 2 and together <= 5    # with what the first rediscovery takes
-    blocked.main(['--seeds', '1', '--opens', 'closet', '--settle', strength('300', '1000'),
+    blocked.main(['--seeds', '1', '--opens', 'closet', '--settle', '1000',
                   '--astray', '0'])
     told = capsys.readouterr().out
     assert told.startswith('closet: tried after ') and '20,000' not in told

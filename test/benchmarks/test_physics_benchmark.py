@@ -51,7 +51,7 @@ def test_a_room_is_learnt_as_promised() -> None:
     pytest.importorskip('mujoco', reason='mujoco is not installed')
     done = subprocess.run(
         [sys.executable, physics.__file__, '--plans', 'one_room', '--seeds', '1', '--radius', '1',
-         '--epsilon', '3', '--delta', strength('0.5', '0.1'), '--rest', '0', '--executions', '2',
+         '--epsilon', '3', '--delta', '0.1', '--rest', '0', '--executions', '2',
          '--changes', '20', '--jobs', '1'],
         capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -87,7 +87,7 @@ def test_a_door_that_is_declared_to_be_none_is_told_soon_and_nothing_is_missing(
 @thorough('core/test_audit.py::test_there_are_none_without_a_share')
 def test_without_audits_nothing_tells_of_it() -> None:
     run = Run(0, 0.0)
-    played = Counter(run.step() for _ in range(strength(300, 3000)))
+    played = Counter(run.step() for _ in range(3000))
     assert not played[LIE] and not run.told
     assert run.exploration.hypothesis is not None and not run.right
     # As soon as there are any, it is found, and so is all that it has hidden.

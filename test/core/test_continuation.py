@@ -98,13 +98,13 @@ def test_half_of_declared_roads_it_is_right_within_a_factor_of_3_without_a_simul
     'test_half_of_declared_roads_it_is_right_within_a_factor_of_3_without_a_simulation')
 def test_half_of_the_way_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """
-    If 90% of the runs are within, fewer than 8 of 12, or none of 2, would be by chance.
+    If 90% of the runs are within, fewer than 8 of 12 would be by chance.
 
-    The probability of that is 0.0044, or 0.01.
+    The probability of that is 0.0044.
     """
     monkeypatch.setattr(continuation, 'PATIENCE', 60.0)    # also on a busy machine
-    (seeds, least), inside = strength(((2, 6), 1), (range(12), 8)), 0
-    for seed in seeds:
+    inside = 0
+    for seed in range(12):
         scenario = flat(Random(seed))
         declared = support(scenario.settings[0].cmp)
         steps = Run(scenario, seed, declared).go_on()
@@ -116,7 +116,7 @@ def test_half_of_the_way_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
         if not LOW <= ratio <= HIGH:
             print(f'seed {seed}: {ratio:.2f} at step {half} of {steps}')
         inside += LOW <= ratio <= HIGH
-    assert inside >= least
+    assert inside >= 8
 
 
 def test_it_is_given_up_where_it_takes_too_long_or_not_all_is_declared(

@@ -117,7 +117,7 @@ def test_at_rest_one_pair_in_a_hundred_is_ever_suspected_after_few_executions() 
     'core/test_hints.py::test_at_rest_one_hint_in_a_million_executions_is_expected_at_most')
 def test_at_rest_hints_come_as_rarely_as_worked_out() -> None:
     """With all that a pair may do, withdrawals included, where hints are least rare."""
-    pairs, executions, wrong = strength(1200, 8000), 60, []
+    pairs, executions, wrong = 8000, 60, []
     for seed in range(pairs):
         rng = np.random.default_rng(seed)
         pair, fails = Pairs(0, 0), rng.choice([0.2, 0.3, 0.4])
@@ -157,9 +157,9 @@ def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() ->
 
 @thorough('core/test_scarce_hints.py::test_soon_doubted_and_led_another_way')
 def test_policies_behind_a_door_are_doubted_within_an_attempt() -> None:
-    exploring = Run('two_rooms', 0, strength(2.0, RADIUS))
+    exploring = Run('two_rooms', 0, RADIUS)
     exploring.until_hypothesis(every=10 ** 6)
-    for _ in range(strength(150, 1000)):
+    for _ in range(1000):
         exploring.step()
     assert not targets(exploring.exploration.trust(), Trust.DOUBTED)
     exploring.simulator.change()

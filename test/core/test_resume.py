@@ -113,7 +113,7 @@ def test_a_log_of_inputs_leads_to_the_same_exploration_if_steps_were_broken_off(
     exploration, simulator = Exploration(SETTINGS, seed=3), Simulator(BROKEN_WHEEL, seed=3)
     follower, inputs = Exploration(SETTINGS, seed=3), []
     exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.input)))
-    for step in range(strength(350, 1200)):
+    for step in range(1200):
         if step % 31 == 30:
             exploration.next_action()
         if step % 31 == 30 or step % 47 == 46:

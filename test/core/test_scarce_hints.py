@@ -204,7 +204,8 @@ def test_a_way_that_is_declared_never_to_fail_is_not_pushed_all_the_time(graph: 
         run.step()
     run.closed, closed_at = True, run.exploration.steps
     assert run.until(ChangeRelearnt, 1000)
-    assert run.pushed < 90 and run.exploration.steps - closed_at < 220    # 211 and 272 to 369
+    # Without pauses, it is pushed 211 and 306 times, and relearnt after 272 and 369 steps.
+    assert run.pushed < 90 and run.exploration.steps - closed_at < 220
 
 
 @pytest.mark.parametrize('seed', range(strength(1, 20)))

@@ -218,7 +218,7 @@ def test_an_exploration_with_a_quarantine_is_replayed_and_resumed_bit_for_bit(
     simulator = Simulator(load('corridor'), 5)
     for each in (exploration, again, resumed):
         each.lose_place()
-    for _ in range(strength(200, 300)):
+    for _ in range(300):
         action = exploration.next_action()
         state = simulator.step(action)
         for each in (exploration, again, resumed):

@@ -144,14 +144,13 @@ def test_to_look_changes_nothing() -> None:
 
 @thorough('core/test_front.py::test_the_example_of_trust')
 def test_trust_grows_and_is_lost_with_a_change() -> None:
-    world, radius = strength(('broken_wheel', 2.0), ('two_rooms', RADIUS))
-    run, view = Run(world, 0, radius, delta=strength(0.5, DELTA)), View()
+    run, view = Run('two_rooms', 0, RADIUS, delta=DELTA), View()
     on_the_way = run.until_hypothesis(every=200)
     assert any(targets(told, Trust.ASSUMED) for _, told in on_the_way)
     proven = run.exploration.trust(None, view)
     assert {each.trust for each in proven} == {Trust.PROVEN}
     assert proven[0].policy.target == run.exploration.home and not proven[0].at_most_steps
-    assert {each.at_most_steps for each in proven[1:]} == {(1 + EPSILON) * radius}
+    assert {each.at_most_steps for each in proven[1:]} == {(1 + EPSILON) * RADIUS}
     run.simulator.change()
     while not run.exploration.mnm.log.open:
         run.step()

@@ -29,7 +29,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import SetBool
-from tiers import strength, thorough
+from tiers import thorough
 
 Make = Callable[..., Any]
 
@@ -68,7 +68,7 @@ def test_explored_and_used_by_three_nodes_in_this_process(
     operator = Operator(peer)
     simulator = make(CmpSim, scenario=scenario, record=str(tmp_path / 'simulator'))
     explorer = make(Explorer, actions=['east', 'west'], record=str(tmp_path / 'explorer'),
-                    step_timeout=2.0, step_retries=1, delta=strength(0.5, 0.1))
+                    step_timeout=2.0, step_retries=1, delta=0.1)
     make(Navigator, dwell=0.0)    # exploration goes on at once
     explorer.autostart()
     assert ticks_every(explorer, TICK)

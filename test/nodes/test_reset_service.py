@@ -13,7 +13,7 @@ from node_processes import as_counts, Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from tiers import strength, thorough
+from tiers import thorough
 
 explorer = pytest.fixture(exploring_here)
 
@@ -142,7 +142,7 @@ def test_failing_for_good_is_a_fault_and_an_operator_leads_back(
 def test_simulated_robot(start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
     process = start('explorer', actions=['east', 'west'], reset_mode='service',
-                    max_steps=strength(100, 300), record=str(tmp_path / 'explorer'))
+                    max_steps=300, record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase[-1].data == 'done', 'done')
     assert process.stop() == 0 and simulator.stop() == 0

@@ -63,7 +63,7 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
     killed = start_logged(start, log, scenario, namespace='/r2')
     reports = Reports(peer)
     process = start('explorer', robots=['r1', 'r2', 'deck/r3'], radius=4.0, step_timeout=0.3,
-                    delta=strength(0.5, 0.1), record=str(tmp_path / 'record'))
+                    delta=0.1, record=str(tmp_path / 'record'))
     policies = learns(peer)
     for name in records:
         slow_down(peer, f'/{name}/cmp_sim')

@@ -79,7 +79,7 @@ def test_parameters_change_while_it_runs(start: Callable, explorer: Callable, pe
     process = explorer(record=str(tmp_path / 'explorer'))
     policies = learns(peer)
     with peer.setter('explorer') as set_explorer, peer.setter('cmp_sim') as set_cmp_sim:
-        for i in range(strength(2, 4)):
+        for i in range(4):
             for set_one, name, value in (
                     (set_explorer, 'step_timeout', 0.05 + 0.01 * i),
                     (set_explorer, 'step_retries', i), (set_explorer, 'reset_retries', i),

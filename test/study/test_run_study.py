@@ -48,9 +48,9 @@ def test_every_combination_is_explored_and_the_same_again(study: Study) -> None:
         (world, base, method, seed) for world in ('broken_wheel', 'corridor')
         for base in ('disco', 'ucb_explore') for method in METHODS for seed in SEEDS]
     again = run_study([early()], ['disco'], SEEDS[-1:], tail=3 * THOUSAND, period=2 * THOUSAND,
-                      methods=['mnm', *strength((), ('schedule',))], jobs=2, radius=RADIUS)
+                      methods=['mnm', 'schedule'], jobs=2, radius=RADIUS)
     assert again.courses == (*study.of('broken_wheel', 'mnm')[-1:],
-                             *strength((), study.of('broken_wheel', 'schedule', 'disco')[-1:]))
+                             *study.of('broken_wheel', 'schedule', 'disco')[-1:])
 
 
 def test_exploration_steps_are_those_at_which_what_is_held_is_wrong() -> None:
