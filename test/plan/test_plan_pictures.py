@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 import re
@@ -14,7 +15,7 @@ from flats import DOOR, flat, house, office, saved
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.plan import place_maker, plan_maker
 from mnm_ros.plan.labels import around, Labels, near
-from mnm_ros.plan.picture import _sides, graph_svg, svg
+from mnm_ros.plan.picture import _sides, graph_layers, graph_svg, svg
 from mnm_ros.plan.request import Request
 import pytest
 from tiers import strength
@@ -49,6 +50,21 @@ def test_labels_do_not_overlap(tmp_path: Path, map_: Map) -> None:
             apart = (one[3] <= other[1] or other[3] <= one[1]
                      or one[4] <= other[2] or other[4] <= one[2])
             assert apart, (kind, one, other)
+
+
+def test_a_way_has_one_line_and_an_arrow_where_it_has_one_direction(tmp_path: Path) -> None:
+    made = place_maker.make(Request(saved(tmp_path, flat(DOOR)), robot_radius=0.15),
+                            tmp_path / 'flat.geojson')
+    edges = made.graph.edges
+    there = edges[0].start, edges[0].end
+    one_way = replace(made.graph, edges=tuple(
+        edge for edge in edges if (edge.end, edge.start) != there))
+    assert len(one_way.edges) == len(edges) - 1
+    for graph, arrows in ((made.graph, 0), (one_way, 1)):
+        drawn = graph_layers(made.plan, graph)['places']
+        lines = re.findall(r'data-start="(\d+)" data-end="(\d+)"', drawn)
+        assert len(lines) == len(edges) // 2 == len({frozenset(each) for each in lines})
+        assert drawn.count('class="arrow"') == arrows
 
 
 def test_no_line_of_the_grid_goes_through_the_name_of_a_room(tmp_path: Path) -> None:
