@@ -10,21 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair, usual
+from mnm_ros.core.disco import ways
+from mnm_ros.core.model.counts import Counts, Pair, usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
-from mnm_ros.core.planning.shortest_ways import cheapest_edges, least_costs
-import numpy as np
 
 FIRST_EXECUTIONS = 1
 """Executions of each action of a state that has just been entered."""
-
-_DETOUR = 16
-"""Steps that are made to avoid a pair."""
-
-_EXPECTED = 8
-"""Executions without a declared end, until no way leads there any more."""
 
 _LOOK_COST = 1500
 """The square of the number of sampled states over the steps from one plan to the next."""
@@ -297,23 +290,11 @@ class Sampling:
 
         A way around a closed pair counts, as no policy executes such a pair.
         """
-        origins, ends, costs, _ = self._edges(self._closed)
-        size = len(self._rows.places)
-        found = least_costs(size, costs, origins, ends, indices=0)
-        return dict(zip(self._rows.places, found.tolist()))
+        return ways.distances(self._rows, self._closed)
 
     def way_to(self, state: int) -> list[tuple[int, int, int]]:
         """Return state, action and next state of the moves from home by ``distances``."""
-        origins, ends, costs, actions = self._edges()
-        states = list(self._rows.places)
-        _, before = least_costs(
-            len(states), costs, origins, ends, indices=0, return_predecessors=True)
-        found, place = [], self._rows.places[state]
-        while (origin := int(before[place])) >= 0:
-            move = np.flatnonzero((origins == origin) & (ends == place))[0]
-            found.append((states[origin], int(actions[move]), states[place]))
-            place = origin
-        return found[::-1]
+        return ways.way_to(self._rows, state)
 
     def _fallback(self, here: int) -> int:
         """
@@ -362,49 +343,10 @@ class Sampling:
                    if not self._rows.support.forbids(here, action)]
         return min(allowed, key=visits.__getitem__, default=RESET)
 
-    def _edges(self, avoided: Collection[Pair] = (),
-               ) -> tuple[Indices, Indices, Floats, Indices]:
-        """
-        Return origin, end, cost and action of the cheapest move between two places.
-
-        An observed transition costs the executions that it takes on average, so that of two that
-        serve as well, one that has not failed is taken; and ``_DETOUR`` more if it is avoided.
-        """
-        rows = self._rows
-        visits = rows.tally.sum(axis=1)
-        # What is declared may still come for a while: it has one success, and one step, more.
-        declared = rows.closed[:, None] & rows.filled
-        found, slots = np.nonzero(
-            (rows.tally > 0) | declared & (visits < _EXPECTED)[:, None])
-        more = declared[found, slots]
-        resets = np.zeros(len(rows.states), dtype=np.intp)
-        origins = np.concatenate([rows.entered[found // rows.actions], rows.entered])
-        ends = np.concatenate([rows.next[found, slots], resets])
-        costs = np.concatenate([
-            np.maximum(1.0, visits[found] + more) / np.maximum(
-                1.0, rows.tally[found, slots] + more),
-            resets + 1.0])
-        actions = np.concatenate([found % rows.actions, resets + RESET])
-        for state, action in avoided:
-            costs[(origins == self._rows.places.get(state, -1)) & (actions == action)] += _DETOUR
-        cheapest = cheapest_edges(costs, origins, ends)
-        return origins[cheapest], ends[cheapest], costs[cheapest], actions[cheapest]
-
     def _find_ways(self) -> None:
-        """Point every state to the nearest open one, by Dijkstra's algorithm."""
+        """Point every state to the nearest open one."""
         self._stale = False
         self._since = 0
-        self._way = {}
         wanted = (dict.fromkeys(state for state, _ in self._urgent)
                   or self._avoided and self._not_avoided() or self._preferred or self.open)
-        targets = [self._rows.places[state] for state in wanted]
-        if not targets:
-            return
-        origins, ends, costs, actions = self._edges(self._avoided)
-        size = len(self._rows.places)
-        _, following, _ = least_costs(
-            size, costs, ends, origins, indices=targets, min_only=True, return_predecessors=True)
-        chosen = following[origins] == ends
-        states = list(self._rows.places)
-        self._way = {states[place]: action for place, action in zip(
-            origins[chosen].tolist(), actions[chosen].tolist())}
+        self._way = ways.to_nearest(self._rows, wanted, self._avoided)
