@@ -35,7 +35,7 @@ def test_a_long_message_has_a_short_answer_and_most_of_a_flood_has_none() -> Non
         SimpleNamespace(
             for_topic=lambda take, most: take, call=lambda method, states: method(states),
             limited=lambda topic, take: allowance.limited(topic, take, lambda said: None)),
-        lambda: exploration, lambda: 0.1,
+        SimpleNamespace(exploration=exploration), {'improve_within': 0.1},
         lambda said, refused: answers.append((said, refused)))
     take, = heard
     take(Int64MultiArray(data=array('q', range(100, 100_100))))

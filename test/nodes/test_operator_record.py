@@ -51,8 +51,9 @@ class World:
             SimpleNamespace(
                 while_open=lambda callback: callback, allowance=allowance,
                 limited=lambda topic, take: allowance.limited(topic, take, lambda said: None)),
-            robots, self.events.append, lambda: 42, SimpleNamespace(
-                last_seen=lambda robot: 5, resets_by_service=lambda robot: self.resets), past)
+            robots, self.events.append, SimpleNamespace(exploration=SimpleNamespace(steps=42)),
+            SimpleNamespace(last_seen=lambda robot: 5,
+                            resets_by_service=lambda robot: self.resets), past)
 
     def _hear(self, kind: type, topic: str, callback: Callable, qos: object) -> None:
         self.topics[topic] = callback

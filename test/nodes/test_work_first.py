@@ -102,7 +102,8 @@ def test_what_goals_change_by_the_parameter(
                             call=lambda method, *arguments: method(*arguments))
     first = WorkFirst(
         SimpleNamespace(count_publishers=lambda topic: 1),
-        {'explore': explore, 'idle_after': 9.0}, guard, lambda: exploration)
+        {'explore': explore, 'idle_after': 9.0}, guard,
+        SimpleNamespace(exploration=exploration))
 
     def report(target: int, status: GoalStatus) -> GoalReport:
         return GoalReport(target, target, status, '')

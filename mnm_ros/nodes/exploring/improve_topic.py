@@ -27,7 +27,9 @@ from mnm_ros.core.progress.said import (
 )
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.exploring.explored import Explored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.parameters import Parameters
 from std_msgs.msg import Int64MultiArray
 
 _SHOWN = 6    # states in an answer
@@ -40,16 +42,16 @@ class ImproveTopic:
     A message without states ends all that was asked for. Each is an input that is kept, and an
     event: what is too much is refused.
 
-    :param exploration: returns the present one.
-    :param within: returns how near to the best the policies are to be.
+    :param explored: what is to improve policies.
+    :param parameters: have ``improve_within``.
     :param answer: called with the answer, and whether any state is refused.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard,
-                 exploration: Callable[[], Exploration], within: Callable[[], float],
+                 explored: Explored, parameters: Parameters,
                  answer: Callable[[Said, bool], object]) -> None:
-        self._exploration = exploration
-        self._within = within
+        self._explored = explored
+        self._parameters = parameters
         self._answer = answer
         take = guard.for_topic(lambda states: guard.call(self._take, states), 10)
         node.create_subscription(Int64MultiArray, 'improve', guard.limited(
@@ -57,7 +59,7 @@ class ImproveTopic:
             messages.STEP)
 
     def _take(self, states: tuple[int, ...]) -> None:
-        exploration = self._exploration()
+        exploration = self._explored.exploration
         if exploration.state in OVER:
             self._answer(Refused(ExplorationOver(
                 as_said(exploration.status) or InWords(''))), True)
@@ -77,7 +79,7 @@ class ImproveTopic:
             if why:
                 refused.append((state, why))
             else:
-                exploration.improve(state, self._within())
+                exploration.improve(state, self._parameters['improve_within'])
                 taken.append(state)
         improved = (PoliciesToImprove(tuple(taken)) if len(taken) <= _SHOWN else
                     ManyPoliciesToImprove(tuple(taken[:_SHOWN]), len(taken) - _SHOWN))

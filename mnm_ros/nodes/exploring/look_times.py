@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 import math
 import time
 
-from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.activity import ClosedWay
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import PairChanged, WayOpen, WaysClosed, WayStillClosed
+from mnm_ros.nodes.exploring.explored import Explored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.link import Link
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.parameters import Parameters
-from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import closed_way
 
 _LONGEST = 86400.0    # s, however often it was tried in vain
@@ -132,20 +132,19 @@ class ClosedWays:
     :param parameters: of the explorer.
     :param guard: calls the exploration, if need be after a plan.
     :param publishers: publish what is closed.
-    :param exploration: returns what is explored.
-    :param names: returns the names of states and actions.
+    :param explored: what is to try them.
+    :param link: to the robots, whose names are told.
     :param past: what has happened before, oldest first.
     :ivar times: of the next tries.
     """
 
     def __init__(self, parameters: Parameters, guard: CallbackGuard, publishers: Publishers,
-                 exploration: Callable[[], Exploration], names: Callable[[], RobotDescription],
-                 past: Iterable[Event]) -> None:
+                 explored: Explored, link: Link, past: Iterable[Event]) -> None:
         self._parameters = parameters
         self._guard = guard
         self._publishers = publishers
-        self._exploration = exploration
-        self._names = names
+        self._explored = explored
+        self._link = link
         self.times = LookTimes(lambda: parameters['first_look'], past)
 
     def look(self) -> str:
@@ -157,11 +156,11 @@ class ClosedWays:
         return self._said(replace(way, next_try=None) for way in closed)    # which is now
 
     def _look_at_all(self) -> None:
-        self._exploration().look()    # the one loaded last, if the call had to wait
+        self._explored.exploration.look()    # the one loaded last, if the call had to wait
 
     def ask(self) -> None:
         """Ask the exploration, which has no clock, to try what has been closed for long."""
-        exploration = self._exploration()
+        exploration = self._explored.exploration
         if exploration.closed and self._parameters['first_look']:
             exploration.leave_closed()
         self._schedule()
@@ -182,7 +181,7 @@ class ClosedWays:
 
     def _schedule(self) -> None:
         """Schedule the next try of each closed way; new ones become an event."""
-        exploration = self._exploration()
+        exploration = self._explored.exploration
         news = self.times.update(exploration.closed, exploration.steps)
         if news:
             closed = self.times.closed
@@ -192,5 +191,5 @@ class ClosedWays:
 
     def _said(self, ways: Iterable[ClosedWay]) -> str:
         """Return what is closed, for people."""
-        names, language = self._names(), self._parameters['language']
+        names, language = self._link.profile.names, self._parameters['language']
         return '; '.join(closed_way(way, names, language) for way in ways)

@@ -95,39 +95,34 @@ class ExplorationSession:
         kept = self.exploration_store.events
         events = EventTopic(
             node, parameters['language'], *((kept.past, kept.append) if kept else ()))
-        self._publishers = Publishers(
-            node, self._guard, parameters['policies_up_to'], parameters['language'],
-            lambda: self._link.profile, events,
-            self.exploration_store.kept_soon, self.exploration_store.files.trusted)
         self._link = self._new_link()
+        self._publishers = Publishers(
+            node, self._guard, parameters['policies_up_to'], parameters['language'], self._link,
+            events, self.exploration_store.kept_soon, self.exploration_store.files.trusted)
         self.closed_ways = ClosedWays(
-            parameters, self._guard, self._publishers, lambda: self.exploration,
-            lambda: self._link.profile.names, kept.past if kept else ())
+            parameters, self._guard, self._publishers, self.exploration_store, self._link,
+            kept.past if kept else ())
         self.disk = Restoring(
             self.exploration_store, self._guard, self._publishers, adopted=self._begin_again,
             started=self._resume, loaded=self._pause_loaded, fail=self._fail)
         self._link.profile.recall(self.exploration_store.described)
         self.record = OperatorRecord(
             node, self._guard, parameters['robots'] if parameters.is_set('robots') else (),
-            self._publishers.asked, lambda: self.exploration.steps, self._link,
+            self._publishers.asked, self.exploration_store, self._link,
             kept.past if kept else ())
         parameters.on_change = self.record.setting
         parameters.refusal = lambda: (
             '' if self.allowance.takes('set_parameters') else sentence(
                 TOO_MANY, language=self.language))
-        self._publishers.reason_to_wait = lambda: self.record.waiting
-        self._publishers.requests_dropped = lambda: self.record.dropped
         self._link.after_description = self._declare
-        work_first = WorkFirst(node, parameters, self._guard, lambda: self.exploration)
+        work_first = WorkFirst(node, parameters, self._guard, self.exploration_store)
         self._link.reason_to_rest, self.record.on_goals = work_first.reason, work_first.hear
-        ImproveTopic(node, self._guard, lambda: self.exploration,
-                     lambda: parameters['improve_within'],
+        ImproveTopic(node, self._guard, self.exploration_store, parameters,
                      lambda said, refused: self.record.heard('improve', 'improve', said, refused))
-        self._ways = WayTopic(
-            node, self._guard, lambda: self.exploration, lambda: self._link.last_command)
+        WayTopic(node, self._guard, self.exploration_store, self._link)
         if not parameters.is_set('robots'):
-            WorkTopic(node, self._guard, len(parameters['actions']), lambda: self.exploration,
-                      self._link, lambda text: self._publishers.event(
+            WorkTopic(node, self._guard, len(parameters['actions']),
+                      self.exploration_store, self._link, lambda text: self._publishers.event(
                           Event(self.exploration.steps, text, 'source')))
         self._loop.reason_to_wait = self._too_many_states
         self._most_states = self._allowed_states()
@@ -283,7 +278,7 @@ class ExplorationSession:
         del self._parameters.on_change, self._parameters.refusal
         self._guard.close()
         self._link.close()
-        self._publishers.close(self.exploration, self._link)
+        self._publishers.close(self.exploration)
         self.node.destroy_all()
         self.exploration_store.files.keep_trusted(self._publishers.trusted, math.inf)
         self.exploration_store.close()
@@ -353,7 +348,7 @@ class ExplorationSession:
             files.keep_world(self._link.profile.text, self._declared, self.exploration.steps,
                              self.exploration_store.identity['actions'])
             files.keep_trusted(self._publishers.trusted, now)
-        self._guard.call(self._publishers.news, self.exploration, self._link, now)
+        self._guard.call(self._publishers.news, self.exploration, self.record.waiting, now)
         self._publishers.republish(self._parameters['republish_period'], now)
         if self._overdue:
             self._report()
@@ -377,10 +372,10 @@ class ExplorationSession:
         self._overdue = self._guard.busy    # what is said of the exploration is what was said last
         if not self._overdue:
             self._guard.call(
-                self._publishers.diagnostics, self.exploration, self._link,
-                self.exploration_store.problem, '; '.join(self.exploration_store.refusals),
-                self.exploration_store.keeps, now)
-        self._publishers.publish_diagnostics(self._link, now)
+                self._publishers.diagnostics, self.exploration, self.exploration_store.problem,
+                '; '.join(self.exploration_store.refusals), self.exploration_store.keeps,
+                self.record.dropped, now)
+        self._publishers.publish_diagnostics(now)
 
 
 def _check(parameters: Parameters) -> None:

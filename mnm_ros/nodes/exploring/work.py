@@ -15,13 +15,13 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.errors import MessageError
-from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.progress.said import Reason, WorkComesFirst
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.nodes.common.graph_watch import bag_played, Endpoints, full_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.exploring.explored import Explored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
 from mnm_ros.nodes.exploring.unseen_work import Execution, MOST_WAITING, UnseenWork
@@ -48,19 +48,19 @@ class WorkTopic:
     ``work``, all of them together count as the source.
 
     :param actions: how many there are, without RESET.
-    :param exploration: returns the present one.
+    :param explored: what learns from it.
     :param link: hears what the robot side has seen.
     :param tell: called with a sentence when a node is dropped.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, actions: int,
-                 exploration: Callable[[], Exploration], link: Link,
+                 explored: Explored, link: Link,
                  tell: Callable[[str], object]) -> None:
         self._actions = actions
-        self._exploration = exploration
+        self._explored = explored
         self._link = link
         self._tell = tell
-        self._unseen = UnseenWork(lambda state: state in exploration().history.met)
+        self._unseen = UnseenWork(lambda state: state in explored.exploration.history.met)
         self._guard = guard
         self._senders, self._commanders = (
             Endpoints(node, node.resolve_topic_name(topic), publishers=True)
@@ -111,7 +111,7 @@ class WorkTopic:
         return free
 
     def _take(self, free: Callable[..., Iterable[Execution]], *arguments: object) -> None:
-        exploration = self._exploration()
+        exploration = self._explored.exploration
         if exploration.state not in OVER:
             for made in free(*arguments):
                 exploration.observe_work(
@@ -125,15 +125,15 @@ class WorkFirst:
     With ``idle`` the robot rests for a while after each goal. A rest neither begins nor ends while
     there is a goal: the navigator has the exploration paused then, or is about to.
 
-    :param exploration: returns the present one.
+    :param explored: what has them certified.
     :ivar hear: to be called with what is heard of goals.
     """
 
     def __init__(self, node: NodeInterface, parameters: Parameters, guard: CallbackGuard,
-                 exploration: Callable[[], Exploration]) -> None:
+                 explored: Explored) -> None:
         self._node = node
         self._given = parameters
-        self._exploration = exploration
+        self._explored = explored
         self._heard: dict[int, bool] | None = None    # by id, whether it is over
         self._last = -math.inf    # when there was a goal last
         self._reason: Reason = ''
@@ -156,7 +156,7 @@ class WorkFirst:
         new = [each for each in reports if before is None or each.id not in before]
         if new and before is not None:    # else they may be of long ago
             self._last = time.monotonic()
-        exploration = self._exploration()
+        exploration = self._explored.exploration
         if self._given['explore'] == 'always' or exploration.state in OVER:
             return
         for target in dict.fromkeys(each.target for each in new):

@@ -20,7 +20,9 @@ from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.view import View
 from mnm_ros.lookout import Lookout, Throttle
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.exploring.explored import Explored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.link import Link
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import live
 from rclpy.serialization import serialize_message
@@ -249,22 +251,21 @@ class WayTopic:
     """
     Says how a state is reached from elsewhere than home, and whether the robot is at rest.
 
-    :param exploration: returns the present one.
-    :param last_command: returns what ``WayAnswer`` has.
+    :param explored: what knows the ways.
+    :param link: to the robots.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard,
-                 exploration: Callable[[], Exploration],
-                 last_command: Callable[[], int | None]) -> None:
-        self._exploration = exploration
-        self._last_command = last_command
+                 explored: Explored, link: Link) -> None:
+        self._explored = explored
+        self._link = link
         self._ways = node.create_publisher(String, 'way', messages.STEP)
         node.create_subscription(Int64, 'way/request', guard.limited(
             'way/request', guard.for_topic(self._on_request, 1)), messages.STEP)
 
     def _on_request(self, message: Int64) -> None:
-        command = self._last_command()
+        command = self._link.last_command
         # A way is of no use as long as it is not known where the robot is.
-        way = None if command is None else self._exploration().direct_way(message.data)
+        way = None if command is None else self._explored.exploration.direct_way(message.data)
         self._ways.publish(String(data=way_answer.to_json(
             way_answer.WayAnswer(message.data, command, way))))

@@ -16,6 +16,7 @@ from mnm_ros.core.progress.said import as_said, Reason, Said, SettingChanged, To
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, SERVICE
+from mnm_ros.nodes.exploring.explored import Explored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
 from mnm_ros.protocol.rest_rules import asked_by
@@ -76,18 +77,18 @@ class OperatorRecord:
 
     :param robots: the namespaces of several; empty for one without a name.
     :param tell: called with each event, which lacks only the time and the names.
-    :param steps: returns how many there are by now.
+    :param explored: what counts the steps.
     :param link: to the robots.
     :param past: what has happened before.
     :ivar on_goals: called with what is heard of goals.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, robots: Sequence[str],
-                 tell: Callable[[Event], object], steps: Callable[[], int], link: Link,
+                 tell: Callable[[Event], object], explored: Explored, link: Link,
                  past: Iterable[Event] = ()) -> None:
         self._name = node.get_name()
         self._robots = tuple(robots) or ('',)
-        self._tell, self._steps, self._link = tell, steps, link
+        self._tell, self._explored, self._link = tell, explored, link
         self._heard: list[_Heard] = []
         self._open: list[_Open] = []
         self._unnamed: list[_Open] = []    # published as by the service itself, and not long ago
@@ -180,7 +181,7 @@ class OperatorRecord:
             if now > self._refused_at + _FLOOD:
                 entries = ', '.join(each for each in refused if (
                     refused[each] > self._refused.get(each, 0)))
-                self._tell(Event(self._steps(), '', 'robot', time=time.time(),
+                self._tell(Event(self._explored.exploration.steps, '', 'robot', time=time.time(),
                                  said=TooManyCalls(entries)))
             self._refused, self._refused_at = dict(refused), now
 
@@ -229,9 +230,9 @@ class OperatorRecord:
                goal: int | None = None, target: int | None = None) -> Event:
         kind = (what if what in _KINDS else 'robot' if what in (*_HOME_ENDS, 'hazard') else
                 'command' if goal is None else 'goal')
-        return Event(self._steps(), '', kind, time=time.time(), by=by, what=what, said=said,
-                     robot=robot or None, state=self._link.last_seen(robot), goal=goal,
-                     target=target)
+        return Event(self._explored.exploration.steps, '', kind, time=time.time(), by=by,
+                     what=what, said=said, robot=robot or None,
+                     state=self._link.last_seen(robot), goal=goal, target=target)
 
     def _on_request(self, robot: str, request: Request) -> None:
         request = replace(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 import math
 import time
 from typing import Any, TypeVar
@@ -29,7 +29,6 @@ from mnm_ros.core.queries import Phase
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.language import ENGLISH, phrase
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link, RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
@@ -57,20 +56,18 @@ class Publishers:
 
     :param policies_up_to: known states up to which ``policies`` has policies of one row each.
     :param language: of the sentences for people.
-    :param profile: returns what the robot side has said it is.
+    :param link: to the robots.
     :param keep: as ``HypothesisTopics`` has it.
     :param trusted: as ``TrustTopics`` has ``since``.
-    :ivar reason_to_wait: returns whether it may still be heard who has asked for a stop.
-    :ivar requests_dropped: returns how many requests were left out of the record.
     :ivar closed: each way that is closed.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, policies_up_to: int,
-                 language: str, profile: Callable[[], RobotProfile], events: EventTopic,
+                 language: str, link: Link, events: EventTopic,
                  keep: Keep = lambda: lambda now: True,
                  trusted: Iterable[tuple[int, str, int]] = ()) -> None:
         self._node = node
-        self._profile, self._language = profile, language
+        self._link, self._language = link, language
         self._events = events
         self.closed: Mapping[Pair, ClosedWay] = {}
         self._learnt = HypothesisTopics(node, guard, policies_up_to, keep)
@@ -89,15 +86,13 @@ class Publishers:
         self._next_phase = -math.inf
         # Stops, and why, until it is known for whom.
         self._untold: list[tuple[Event, Reason]] = []
-        self.reason_to_wait: Callable[[], bool] = lambda: False
-        self.requests_dropped: Callable[[], int] = lambda: 0
         self._counted = (0, -math.inf)    # steps and when
         self._timeouts = 0
         self._level = DiagnosticStatus.STALE
         self._latest: dict[Publisher[Any], object] = {}
         self._republished: float | None = None
 
-    def close(self, exploration: Exploration, link: Link) -> None:
+    def close(self, exploration: Exploration) -> None:
         """Publish what still waits, and that it has stopped, before the topics are removed."""
         self._learnt.publish_due(math.inf)
         if self._stopped in ('', 'robot', _GOAL):    # which may be there since the last news
@@ -106,7 +101,7 @@ class Publishers:
                 # Several robots pause one by one, and a plan cannot be paused.
                 phase, why = Phase.PAUSED, Because('paused', NodeEnding())
             self._tell_stop(
-                phase, sentence(why, self._names, self._language), why, exploration, link)
+                phase, sentence(why, self._names, self._language), why, exploration)
         self._tell_due(True)
         self._events.tell_repeats(self._names, end=True)
         self._live.close()
@@ -135,15 +130,15 @@ class Publishers:
         """Publish known states and policies, as soon as they may be, if their version is new."""
         self._learnt.change(hypothesis, now)
 
-    def news(self, exploration: Exploration, link: Link, now: float) -> None:
+    def news(self, exploration: Exploration, waits: bool, now: float) -> None:
         """
         Publish whatever has changed and is due.
 
-        :param link: to its robots.
+        :param waits: whether it may still be heard who has asked for a stop.
         """
         self._learnt.publish_due(now)
         names = self._names
-        phase, missing = exploration.phase, link.missing(now)
+        phase, missing = exploration.phase, self._link.missing(now)
         doing = self._status_of(exploration, missing, self._language)
         status = self._with_closed(doing, exploration.status, self._language)
         phase_before, status_before = self._said
@@ -152,18 +147,18 @@ class Publishers:
             if phase is not phase_before or phase in _WAITS and why != self._why:
                 self._log(phase, self._with_closed(self._status_of(
                     exploration, missing, ENGLISH), exploration.status, ENGLISH))
-                self._tell_stop(phase, doing, exploration.status, exploration, link)
+                self._tell_stop(phase, doing, exploration.status, exploration)
             self._said, self._why = (phase, status), why
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
                 self._publish(self._status, String(data=status))
             if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
-        self._tell_due(not self.reason_to_wait())
-        seen = link.last_seen()
+        self._tell_due(not waits)
+        seen = self._link.last_seen()
         self._live.news(exploration, status, tuple(self.closed.values()), names, seen, now)
-        self._trust.news(exploration, link.loop.seconds, names, self._picture.watched, now)
-        self._picture.news(exploration, self._profile().description, Caption(
+        self._trust.news(exploration, self._link.loop.seconds, names, self._picture.watched, now)
+        self._picture.news(exploration, self._link.profile.description, Caption(
             self._level[0], f'{phase.value}\n{status}'), self._trust.told, seen, now)
 
     def event(self, event: Event) -> Event:
@@ -185,48 +180,48 @@ class Publishers:
     def restarted(self, step: int) -> None:
         """Report that it goes on from what was kept."""
         self._events.tell(
-            Event(step, '', 'restart', said=Restarted(step)), self._profile().names)
+            Event(step, '', 'restart', said=Restarted(step)), self._names)
 
     def kept(self, found: Iterable[str], step: int) -> None:
         """Report what was found wrong with what is kept; the log has it, too."""
         for each in found:
-            self._events.tell(Event(step, each, 'restart'), self._profile().names)
+            self._events.tell(Event(step, each, 'restart'), self._names)
 
     def declared(self, said: Said, step: int, now: float) -> None:
         """Say on ``status`` what is declared, log it, and report what is doubted for it."""
         self._trust.republish()
         self._node.get_logger().info(sentence(said))
-        event = self._events.tell(Event(step, '', said=said), self._profile().names)
+        event = self._events.tell(Event(step, '', said=said), self._names)
         self._said, self._why = (self._said[0], event.text), ()
         self._next_phase = now + _PHASE_PERIOD
         self._publish(self._status, String(data=event.text))
 
-    def diagnostics(self, exploration: Exploration, link: Link, disk: str, refused: str,
-                    keeps: bool, now: float) -> None:
+    def diagnostics(self, exploration: Exploration, disk: str, refused: str, keeps: bool,
+                    dropped: int, now: float) -> None:
         """
         Find out what ``publish_diagnostics`` says; to be called once a second.
 
-        :param link: to its robots.
         :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
         :param refused: what was found there and not gone on from, or empty.
         :param keeps: whether there is such a folder.
+        :param dropped: how many requests were left out of the record.
         """
         self._events.pass_time(exploration.steps)
         for event in self._events.tell_repeats(self._names):
             self._node.get_logger().info(self._in_english(event))
         steps, since = self._counted
         self._counted = exploration.steps, now
-        timeouts = link.loop.timeouts
+        timeouts = self._link.loop.timeouts
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
-        names = self._profile().names
+        names = self._names
         level, text = diagnosis(
-            exploration, self._status_of(exploration, link.missing(now), self._language),
-            link.standing_by, disk, asked_again, refused, self._language)
+            exploration, self._status_of(exploration, self._link.missing(now), self._language),
+            self._link.standing_by, disk, asked_again, refused, self._language)
         values = {
             **figures(exploration, names, self._language),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': timeouts,
-            'requests_dropped': self.requests_dropped(),
+            'requests_dropped': dropped,
             'closed': '; '.join(closed_way(way, names, self._language)
                                 for way in self.closed.values()),
             'checkpoint': disk or refused or ('ok' if keeps else NOT_KEPT)}
@@ -235,11 +230,11 @@ class Publishers:
             level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
             message=text, values=_key_values(values))
 
-    def publish_diagnostics(self, link: Link, now: float) -> None:
+    def publish_diagnostics(self, now: float) -> None:
         """Publish how the robots are now, with what ``diagnostics`` has found out last."""
-        known, unanswered = self._diagnosed, round(link.unanswered(now), 1)
-        robots = link.robots
-        self._events.watch(robots, self._counted[0], self._profile().names)
+        known, unanswered = self._diagnosed, round(self._link.unanswered(now), 1)
+        robots = self._link.robots
+        self._events.watch(robots, self._counted[0], self._names)
         self._diagnostics.publish(DiagnosticArray(
             header=Header(stamp=self._node.get_clock().now().to_msg()),
             status=[DiagnosticStatus(
@@ -268,7 +263,7 @@ class Publishers:
 
     @property
     def _names(self) -> RobotDescription:
-        return self._profile().names
+        return self._link.profile.names
 
     def _status_of(self, exploration: Exploration, missing: Reason, language: str) -> str:
         """Return what the exploration is doing or why it stopped, a change as its event has it."""
@@ -295,8 +290,8 @@ class Publishers:
         elif before in _WAITS:
             logger.info('exploring')
 
-    def _tell_stop(self, phase: Phase, status: str, why: Reason, exploration: Exploration,
-                   link: Link) -> None:
+    def _tell_stop(self, phase: Phase, status: str, why: Reason,
+                   exploration: Exploration) -> None:
         """
         Publish that it has stopped, or goes on; that there is no robot yet is no news.
 
@@ -304,7 +299,7 @@ class Publishers:
 
         :param why: the same as ``status``, as a value if it is one.
         """
-        kind = {Phase.PAUSED: 'rest' if link.resting else 'pause', Phase.FAULT: 'fault',
+        kind = {Phase.PAUSED: 'rest' if self._link.resting else 'pause', Phase.FAULT: 'fault',
                 Phase.DONE: 'done', Phase.WAITING_FOR_ROBOT: 'robot'}.get(phase)
         if kind == 'robot' and (self._stopped or self._said[0] is None):
             self._stopped = self._stopped or kind
@@ -316,11 +311,11 @@ class Publishers:
         if lent and kind == self._stopped and without_charge(why) == self._why_stopped:
             return    # it has stopped as before the goal
         if kind or self._stopped not in ('', _GOAL):
-            seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
+            seconds = {action: round(mean, 3) for action, mean in self._link.loop.seconds.items()}
             self._untold.append((Event(
                 exploration.steps, status if kind else '', kind or self._stopped,
                 time=time.time(), seconds=seconds if kind else None,
-                by=asked_by(link.resting) if kind == 'rest' else None,
+                by=asked_by(self._link.resting) if kind == 'rest' else None,
                 said=why if kind and isinstance(why, Said) else None if kind else GoesOn()),
                 exploration.why if kind else ''))
         self._stopped, self._why_stopped = kind or '', without_charge(why)
@@ -329,7 +324,7 @@ class Publishers:
         """Publish the stops that wait, unless it may still be heard who has asked for them."""
         while due and self._untold:
             event, why = self._untold.pop(0)
-            self._events.tell(event, self._profile().names, why)
+            self._events.tell(event, self._names, why)
 
 
 def way_back(exploration: Exploration, language: str = ENGLISH) -> str:
