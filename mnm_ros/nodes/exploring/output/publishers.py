@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 import math
-import time
 from typing import Any, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -18,7 +17,6 @@ from mnm_ros.core.progress.activity import ClosedWay
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import (
     Because,
-    GoesOn,
     is_for_goal,
     NodeEnding,
     Reason,
@@ -35,7 +33,8 @@ from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.hypothesis_topics import HypothesisTopics, Keep
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
-from mnm_ros.protocol.rest_rules import asked_by, without_charge
+from mnm_ros.nodes.exploring.output.stops import Stops
+from mnm_ros.protocol.rest_rules import without_charge
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import closed_way, next_try, told
 from mnm_ros.view.sentences import figures, sentence
@@ -46,7 +45,6 @@ from std_msgs.msg import Header, String
 
 _MsgT = TypeVar('_MsgT')
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
-_GOAL = 'goal'    # has the robot: its own events say so
 _WAITS = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
 
 
@@ -79,13 +77,9 @@ class Publishers:
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
         self._why: tuple[object, ...] = ()    # the same as values
-        self._stopped = ''    # the kind of the event that said so, until it goes on; or _GOAL
-        self._why_stopped: Reason = ''    # as that event has it
-        self._lent = False    # whether a goal has had the robot since then
         self._diagnosed = DiagnosticStatus()
         self._next_phase = -math.inf
-        # Stops, and why, until it is known for whom.
-        self._untold: list[tuple[Event, Reason]] = []
+        self._stops = Stops(events, link)
         self._counted = (0, -math.inf)    # steps and when
         self._timeouts = 0
         self._level = DiagnosticStatus.STALE
@@ -95,14 +89,14 @@ class Publishers:
     def close(self, exploration: Exploration) -> None:
         """Publish what still waits, and that it has stopped, before the topics are removed."""
         self._learnt.publish_due(math.inf)
-        if self._stopped in ('', 'robot', _GOAL):    # which may be there since the last news
+        if not self._stops.told:    # it may have stopped since the last news
             phase, why = exploration.phase, exploration.status
             if phase not in (Phase.PAUSED, Phase.FAULT, Phase.DONE) or is_for_goal(why):
                 # Several robots pause one by one, and a plan cannot be paused.
                 phase, why = Phase.PAUSED, Because('paused', NodeEnding())
-            self._tell_stop(
+            self._stops.hear(
                 phase, sentence(why, self._names, self._language), why, exploration)
-        self._tell_due(True)
+        self._stops.tell()
         self._events.tell_repeats(self._names, end=True)
         self._live.close()
         self._trust.close()
@@ -147,14 +141,15 @@ class Publishers:
             if phase is not phase_before or phase in _WAITS and why != self._why:
                 self._log(phase, self._with_closed(self._status_of(
                     exploration, missing, ENGLISH), exploration.status, ENGLISH))
-                self._tell_stop(phase, doing, exploration.status, exploration)
+                self._stops.hear(phase, doing, exploration.status, exploration)
             self._said, self._why = (phase, status), why
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
                 self._publish(self._status, String(data=status))
             if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
-        self._tell_due(not waits)
+        if not waits:
+            self._stops.tell()
         seen = self._link.last_seen()
         self._live.news(exploration, status, tuple(self.closed.values()), names, seen, now)
         self._trust.news(exploration, self._link.loop.seconds, names, self._picture.watched, now)
@@ -289,42 +284,6 @@ class Publishers:
             logger.info(status)
         elif before in _WAITS:
             logger.info('exploring')
-
-    def _tell_stop(self, phase: Phase, status: str, why: Reason,
-                   exploration: Exploration) -> None:
-        """
-        Publish that it has stopped, or goes on; that there is no robot yet is no news.
-
-        The events of a goal say enough of a pause for the goal.
-
-        :param why: the same as ``status``, as a value if it is one.
-        """
-        kind = {Phase.PAUSED: 'rest' if self._link.resting else 'pause', Phase.FAULT: 'fault',
-                Phase.DONE: 'done', Phase.WAITING_FOR_ROBOT: 'robot'}.get(phase)
-        if kind == 'robot' and (self._stopped or self._said[0] is None):
-            self._stopped = self._stopped or kind
-            return
-        if is_for_goal(why):
-            self._stopped, self._lent = self._stopped or _GOAL, True
-            return
-        lent, self._lent = self._lent, False
-        if lent and kind == self._stopped and without_charge(why) == self._why_stopped:
-            return    # it has stopped as before the goal
-        if kind or self._stopped not in ('', _GOAL):
-            seconds = {action: round(mean, 3) for action, mean in self._link.loop.seconds.items()}
-            self._untold.append((Event(
-                exploration.steps, status if kind else '', kind or self._stopped,
-                time=time.time(), seconds=seconds if kind else None,
-                by=asked_by(self._link.resting) if kind == 'rest' else None,
-                said=why if kind and isinstance(why, Said) else None if kind else GoesOn()),
-                exploration.why if kind else ''))
-        self._stopped, self._why_stopped = kind or '', without_charge(why)
-
-    def _tell_due(self, due: bool) -> None:
-        """Publish the stops that wait, unless it may still be heard who has asked for them."""
-        while due and self._untold:
-            event, why = self._untold.pop(0)
-            self._events.tell(event, self._names, why)
 
 
 def way_back(exploration: Exploration, language: str = ENGLISH) -> str:
