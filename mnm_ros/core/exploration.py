@@ -61,7 +61,7 @@ _STATE = ('mnm', 'steps', 'known', 'news', 'sources', 'within')
 _SAVED = ('history', 'homing', 'last_state', 'sources', 'steps', 'work', '_audit', '_epoch',
           '_estimator', '_last_change', '_news', '_watch')
 
-ALGORITHM = 21
+ALGORITHM = 22
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 

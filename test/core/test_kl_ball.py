@@ -65,6 +65,18 @@ def test_a_few_newton_steps_do(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [bound(*case) for case in cases] == pytest.approx(exact, abs=1e-9)
 
 
+def test_rows_that_have_ended_wait_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    fractions, values = rng.dirichlet(np.ones(4), 400), rng.uniform(0.5, 9, (400, 4))
+    radius, tilts = 10 ** rng.uniform(-4.0, -0.5, 400), np.full(400, np.nan)
+    least_mean(fractions, values, radius, tilts)
+    ended = tilts.copy()
+    monkeypatch.setattr(kl_ball, '_MOST_NEWTON_STEPS', 3)
+    least_mean(fractions, values, radius, tilts)
+    assert np.isfinite(ended).sum() > 300
+    assert tilts == pytest.approx(ended, abs=1e-6, nan_ok=True)
+
+
 def test_where_a_call_ended_is_kept_for_rows_that_need_it() -> None:
     fractions, values = np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[1.0, 2.0], [1.0, 0.0]])
     tilt = np.full(2, np.nan)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
-from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.plausible import ConfidenceRegion, most_favourable
 import numpy as np
@@ -66,6 +66,28 @@ class _Cells(NamedTuple):
     region: ConfidenceRegion
 
 
+class _Way(NamedTuple):
+    """
+    A policy of one cell for each state, and what its steps are made of.
+
+    :ivar row: of the cell.
+    :ivar away: whether RESET is played in its place.
+    :ivar least: the steps that it seemed to take when it was chosen.
+    :ivar ahead: the steps to go after each slot, as [state, slot].
+    :ivar fees: of each visit.
+    :ivar again: the mass that leads back after the fee.
+    :ivar equations: of the values.
+    """
+
+    row: Indices
+    away: Bools
+    least: Floats
+    ahead: Floats
+    fees: Floats
+    again: Floats
+    equations: Equations
+
+
 class OptimisticPolicyIteration:
     """
     The most favourable plausible way to a target.
@@ -91,7 +113,8 @@ class OptimisticPolicyIteration:
         self._fees = self._multiplier * region.spent
         self._nearby: _Cells | None = None
         self._cold = warm is None
-        self._own = np.repeat(np.arange(len(model.states)), model.actions)
+        self._states = np.arange(len(model.states))
+        self._own = np.repeat(self._states, model.actions)
         levels = len(region.spent)
         if warm is None:
             self._values = self._fewest_moves if model.closed.any() else np.full(
@@ -170,21 +193,23 @@ class OptimisticPolicyIteration:
         everywhere = not self._near.reshape(-1, known, self._model.actions).any(axis=(0, 2)).all()
         for _ in range(_MOST_SWEEPS):
             before = self._values
-            self._sweep(everywhere)
+            way = self._sweep(everywhere)
             largest, change = self._values.max(), np.abs(self._values - before).max()
             steps = float(self._values[0] - self._multiplier * self._region.budget)
             if change > _PRECISION * largest:
                 everywhere = bool(change > _ROUGH_CHANGE * largest)
             elif everywhere or steps <= radius:
-                return steps
+                break
             else:
                 everywhere = True
-        return min(steps, radius)    # nothing is ruled out without a fixed point
+        else:
+            steps = min(steps, radius)    # nothing is ruled out without a fixed point
+        self._weigh(way)
+        return steps
 
-    def _sweep(self, everywhere: bool) -> None:
+    def _sweep(self, everywhere: bool) -> _Way:
         """Let each state have its best cell, and solve for the values."""
-        model, values, levels = self._model, self._values, len(self._fees)
-        states = np.arange(len(values))
+        model, values, levels, states = self._model, self._values, len(self._fees), self._states
         cells = self._cells(everywhere)
         row, closed = cells.row, model.closed[cells.row]
         # After the fee of a state is paid, what leads back to it costs nothing.
@@ -218,17 +243,25 @@ class OptimisticPolicyIteration:
         chosen = np.searchsorted(
             cells.places, best // model.actions * len(self._own)
             + states * model.actions + best % model.actions)
-        self.moves = np.where(away, RESET, best % model.actions)
         back, there, outside, row = (
             back[chosen], there[:, chosen].T, cells.outside[:, chosen].T, row[chosen])
-        closed, slot, own = closed[chosen], slot[chosen], np.arange(len(row))
+        closed, slot = closed[chosen], slot[chosen]
         column = model.columns[row, slot]
-        self._evaluate(cells.fees[chosen], row, found.masses[chosen], found.left[chosen],
-                       there > back[:, None],
-                       back < np.where(closed, there[own, slot], lowest),
-                       np.where(closed, np.maximum(0, column), values.argmin()),
-                       closed & (column < 0))
-        ahead = np.where(self._hits[row], 0.0, there + outside)
+        fees = np.where(away, 0.0, cells.fees[chosen])
+        again, equations = self._evaluate(
+            fees, row, away, found.masses[chosen], found.left[chosen], there > back[:, None],
+            back < np.where(closed, there[states, slot], lowest),
+            np.where(closed, np.maximum(0, column), values.argmin()), closed & (column < 0))
+        return _Way(row, away, least, np.where(self._hits[row], 0.0, there + outside), fees, again,
+                    equations)
+
+    def _weigh(self, way: _Way) -> None:
+        """Say what the way plays and spends, and what each of its pairs owes to optimism."""
+        model, (row, away, least, ahead) = self._model, way[:4]
+        closed, visits = model.closed[row], way.equations.visits(0)
+        self.moves = np.where(away, RESET, row % model.actions)
+        self.spent = (float((visits * (1 - way.again) * way.fees).sum()) / self._multiplier
+                      if self._multiplier else 0.0)
         plain = np.where(model.visits[row] > 0, (model.fractions[row] * ahead).sum(axis=1),
                          1 + self._values.max())
         if closed.any():
@@ -237,12 +270,13 @@ class OptimisticPolicyIteration:
             once = (model.visits[row] * plain + worst) / (model.visits[row] + 1)
             plain = np.where(closed & ((model.visits[row] > 0) | ~self._leads[row]),
                              np.where(model.visits[row] > 0, once, worst), plain)
-        self.gains = np.where(away, 0.0, self._visits * np.maximum(0.0, plain + 1 - least))
+        self.gains = np.where(away, 0.0, visits * np.maximum(0.0, plain + 1 - least))
 
-    def _evaluate(self, fees: Floats, row: Indices, masses: Floats, left: Floats,
-                  returns: Bools, stays: Bools, ends_of_left: Indices, left_lost: Bools) -> None:
+    def _evaluate(self, fees: Floats, row: Indices, away: Bools, masses: Floats, left: Floats,
+                  returns: Bools, stays: Bools, ends_of_left: Indices, left_lost: Bools,
+                  ) -> tuple[Floats, Equations]:
         """
-        Solve for the values of one cell for each state.
+        Solve for the values of one cell for each state; return ``again`` and the equations.
 
         Mass on the target ends the attempt.
 
@@ -250,37 +284,36 @@ class OptimisticPolicyIteration:
         :param returns: whether the mass counts as back here, after the fee, as [state, slot].
         :param stays: the same for what is left.
         """
-        model, away, states = self._model, self.moves == RESET, np.arange(len(row))
-        fees = np.where(away, 0.0, fees)
+        states = self._states
         masses = np.where(self._hits[row] | away[:, None], 0.0, masses)
         left = np.where(away, 0.0, left)
-        outside = model.columns[row] < 0
+        outside = self._model.columns[row] < 0
         lost = np.where(outside, masses, 0.0).sum(axis=1) + np.where(left_lost, left, 0.0)
         home = np.where(outside & ~returns, masses, 0.0).sum(axis=1)
-        again = np.where(returns, masses, 0.0).sum(axis=1) + np.where(stays, left, 0.0)
+        again: Floats = np.where(returns, masses, 0.0).sum(axis=1) + np.where(stays, left, 0.0)
+        origins = np.concatenate([states, states, states])
         ends = np.concatenate([np.zeros_like(states), ends_of_left, states])
         more = np.concatenate([home, np.where(stays, 0.0, left), again])
         some = more > 0
-        self._values, self._visits = self._solution(
-            1 + fees + lost - again * fees, np.where(outside | returns, 0.0, masses), row,
-            (np.tile(states, 3)[some], ends[some], more[some]))
-        self.spent = (float((self._visits * (1 - again) * fees).sum()) / self._multiplier
-                      if self._multiplier else 0.0)
+        self._values, equations = self._solution(
+            1 + fees + lost - again * fees, np.where(outside | returns, 0.0, masses), row, away,
+            (origins[some], ends[some], more[some]))
+        return again, equations
 
-    def _solution(self, costs: Floats, masses: Floats, row: Indices,
-                  more: tuple[Indices, Indices, Floats]) -> tuple[Floats, Floats]:
+    def _solution(self, costs: Floats, masses: Floats, row: Indices, away: Bools,
+                  more: tuple[Indices, Indices, Floats]) -> tuple[Floats, Equations]:
         """
-        Return the values of a policy, and its visits from home on.
+        Return the values of a policy, and their equations.
 
         The fewest moves, which a cold start begins with, may have states lead to each other for
         ever. With a leak these are very far away, and the next sweep finds another way.
         """
         for leak in (0.0, 1 / _FARTHEST) if self._cold else (0.0,):
             with suppress(np.linalg.LinAlgError):
-                equations = self._model.equations(masses, row, self.moves == RESET, more, leak)
+                equations = self._model.equations(masses, row, away, more, leak)
                 values = equations.values(costs)
                 if np.isfinite(values).all() and values.min() > 1 - 1e-9:
-                    return values, equations.visits(0)
+                    return values, equations
         raise np.linalg.LinAlgError('no policy that arrives')
 
 

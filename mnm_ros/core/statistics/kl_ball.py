@@ -147,10 +147,12 @@ def _tilted_together(fractions: Floats, values: Floats, radius: Floats,
         # The derivative of the divergence with respect to log xi.
         slope = shift * (inverse - curve / inverse)
         newton = guess - divergence * np.log(divergence / radius) / slope
-        # Where the slope is flat the next Newton point may be anywhere.
+        # Where the slope is flat the next Newton point may be anywhere. That of a row which has
+        # ended before others is no longer inside of its bracket.
         nearest = np.maximum(low, guess - _LONGEST_STEP)
         farthest = np.minimum(high, guess + _LONGEST_STEP)
-        inside = (newton > nearest) & (newton < farthest)
+        inside = ((newton > nearest) & (newton < farthest)
+                  | (np.abs(newton - guess) < _PRECISION))
         following = newton if inside.all() else np.where(
             inside, newton, (nearest + farthest) / 2)
         if np.maximum.reduce(np.abs(following - guess)) < _PRECISION:
