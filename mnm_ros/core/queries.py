@@ -249,7 +249,7 @@ class Queries(PausableTask):
             told.policy for told in self._told if told.trust.rank <= Trust.CERTIFIED.rank)
         return direct_way(
             target, policies, self.history, self.problem, self.settings.steps_horizon,
-            self.mnm.pairs.failing) if policies else None
+            self.mnm.pairs.doubtful) if policies else None
 
     @property
     def _told(self) -> tuple[TrustedPolicy, ...]:

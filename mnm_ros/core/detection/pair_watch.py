@@ -132,7 +132,7 @@ class PairWatch:
     def __init__(self, support: Support | None = None) -> None:
         self._support = support
         self.scheduled = False
-        self._failing: dict[Pair, Failures] = {}
+        self._failures: dict[Pair, Failures] = {}
         self._rows: dict[Pair, _Row] = {}
 
     def status(self, pair: Pair) -> Status:
@@ -141,7 +141,7 @@ class PairWatch:
 
     def failures(self, pair: Pair) -> int:
         """Return how often a pair has failed in a row."""
-        return self._failing[pair].times if pair in self._failing else 0
+        return self._failures[pair].times if pair in self._failures else 0
 
     @property
     def suspected(self) -> Collection[Pair]:
@@ -160,8 +160,8 @@ class PairWatch:
                 if self._rows[pair].usual and self._rows[pair].pause]
 
     @property
-    def failing(self) -> Collection[Pair]:
-        """Return the pairs that policies avoid: suspected or closed ones, and the detoured."""
+    def doubtful(self) -> Collection[Pair]:
+        """Return the pairs that a direct way avoids: suspected, closed and detoured ones."""
         return {*self.suspected, *self.closed, *self.detoured}
 
     @property
@@ -219,23 +219,23 @@ class PairWatch:
         news = self.executed(pair, next_state)
         row = self._rows.get(pair)
         # After few executions that worked, some that fail are soon the usual ones.
-        failing = self._failing.get(pair) or Failures(
+        failures = self._failures.get(pair) or Failures(
             row and row.usual or Usual(end, worked, max(0, executions - 1)))
-        before, scarce = failing.usual, failing.usual.scarce
+        before, scarce = failures.usual, failures.usual.scarce
         if next_state == before.end:
-            self._failing.pop(pair, None)
+            self._failures.pop(pair, None)
             return news or self._worked(pair)
-        failing.times += 1
-        self._failing[pair] = failing
+        failures.times += 1
+        self._failures[pair] = failures
         if row is not None and row.status is not Status.CLOSED:
             # Else nothing would execute a pair around which ways are sought, or have been found.
             row.left = 0 if row.ways is Ways.SOUGHT or (
                 row.ways is Ways.TRIED and row.status is Status.FAILING) else None
             row.worked = max(0, row.worked - 1)
         leads_on = before.end == pair[0]    # at last: after few executions that is no failure
-        if leads_on or not failing.seldom if scarce else not before.nearly_always_worked:
+        if leads_on or not failures.seldom if scarce else not before.nearly_always_worked:
             return news
-        if self.status(pair) is not Status.SUSPECTED and (scarce or failing.rare):
+        if self.status(pair) is not Status.SUSPECTED and (scarce or failures.rare):
             row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
             row.status, row.usual = Status.SUSPECTED, before if scarce else None
             if row.ways is Ways.TRIED or scarce and row.ways is Ways.NOT_SOUGHT:
@@ -244,7 +244,7 @@ class PairWatch:
         # A pair without pauses is tried at once.
         if (rests or scarce and next_state == pair[0]) and not leads_on and (
                 row is None or row.ways.rests):
-            self._rest(pair, failing.unexpected)
+            self._rest(pair, failures.unexpected)
         return news
 
     def executed(self, pair: Pair, next_state: int) -> News | None:
@@ -265,14 +265,14 @@ class PairWatch:
 
     def change(self, change: PairChange) -> None:
         """Record that a pair leads elsewhere than before: it may be closed, or open again."""
-        self._failing.pop(change.pair, None)
+        self._failures.pop(change.pair, None)
         self._rows.pop(change.pair, None)
         if change.closed:
             self._rows[change.pair] = _Row(Status.CLOSED)
 
     def withdraw(self, pair: Pair) -> None:
         """Withdraw the hint for a pair, because no policy executes it."""
-        self._failing.pop(pair, None)
+        self._failures.pop(pair, None)
         self._rows[pair].status = Status.FAILING
 
     def insist(self) -> None:
@@ -330,7 +330,7 @@ class PairWatch:
 
     def keep_closed(self) -> None:
         """Drop all rows but those of closed pairs: a new round begins."""
-        self._failing.clear()
+        self._failures.clear()
         self._rows = {pair: self._rows[pair] for pair in self._of(Status.CLOSED)}
         self.end_pauses()
 
@@ -340,7 +340,8 @@ class PairWatch:
 
         What they rest on is dropped, too: without it, no alarm would ever end a suspicion.
         """
-        self._failing = {pair: row for pair, row in self._failing.items() if pair[0] not in states}
+        self._failures = {
+            pair: each for pair, each in self._failures.items() if pair[0] not in states}
         self._rows = {pair: row for pair, row in self._rows.items() if pair[0] not in states}
 
     def _of(self, status: Status) -> list[Pair]:
