@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 import re
 
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.progress.events import Event
 from mnm_ros.files import (
     append_line,
@@ -17,6 +18,7 @@ from mnm_ros.files import (
     unread_lines,
     write_whole,
 )
+from mnm_ros.robot_description import beside
 
 KEPT = '.events.jsonl'    # after the name of an explorer
 _MOST = 20_000            # lines; of more, only the last half is kept,
@@ -79,3 +81,28 @@ class EventLog:
 def read(path: Path) -> list[Event]:
     """Return the events in a file, oldest first; what cannot be read is left out."""
     return read_each(path, Event.from_json)[0]
+
+
+def read_kept(path: Path) -> tuple[list[Event], str]:
+    """
+    Return the events of an explorer, oldest first, and a sentence on lines that are left out.
+
+    :param path: a file of the explorer, or the folder with its files.
+    :raises CheckpointError: if there are no events, or in a folder those of several explorers.
+    """
+    if path.is_dir():
+        files = sorted(path.glob(f'*{KEPT}'))
+        if len(files) != 1:
+            names = ', '.join(file.name.removesuffix(KEPT) for file in files)
+            raise CheckpointError(
+                f'{path} has the events of {len(files)} explorers{names and f": {names}"}, '
+                'expected those of one; a file can be named, too')
+        path, = files
+    elif not path.name.endswith(KEPT):
+        path = beside(path, KEPT)
+    if not path.is_file():
+        raise CheckpointError(
+            f'{path}: no such file, expected a file of an explorer in its checkpoint_dir, or that '
+            'folder')
+    found, unread = read_each(path, Event.from_json)
+    return found, unread_lines(path, unread) if unread else ''

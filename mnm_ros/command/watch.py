@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Show what a running explorer says about itself: live, line by line, as JSON, or its events."""
+"""Show what an explorer says about itself: live, line by line, as JSON, or its events."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 import os
+from pathlib import Path
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from mnm_ros.console.arguments import add_language, add_timeout, parser, split
+from mnm_ros.console.arguments import add_language, add_timeout, explained, parser, split
+from mnm_ros.core.errors import CheckpointError
+from mnm_ros.files import user_path
 
 if TYPE_CHECKING:
     from mnm_ros.core.progress.events import Event
@@ -49,13 +54,39 @@ def main(arguments: Sequence[str], program: str) -> int:
 def events(arguments: Sequence[str], program: str) -> int:
     """Print the last events with clock times, and with ``--follow`` each new one."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Print the last events: decisions, changes, hints, pauses, faults.')
+    made = parser(program, 'Print the last events of a running explorer, or all events of a run '
+                  'that has ended: decisions, changes, hints, pauses, faults.')
+    made.add_argument(
+        '--from', dest='source', type=partial(explained, user_path), metavar='FILE',
+        help='a file of an explorer in its checkpoint_dir, or that folder (default: the running '
+        'explorer)')
     add_timeout(made)
     made.add_argument('--follow', action='store_true', help='print new events until Ctrl-C')
     given = made.parse_args(words)
+    if given.source is None:
+        return _of_explorer(given, ros_arguments)
+    if given.follow:
+        made.error('--follow: no event follows in a file, expected no --from')
+    try:
+        return _kept(given.source)
+    except CheckpointError as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
 
+
+def _kept(source: Path) -> int:
+    from mnm_ros.checkpoint.event_log import read_kept
+    from mnm_ros.view.event_words import merged
+    found, left_out = read_kept(source)
+    if left_out:
+        print(left_out, file=sys.stderr)
+    for event in merged(found):
+        _print(event, '%Y-%m-%d %H:%M:%S')
+    return 0
+
+
+def _of_explorer(given: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
     from mnm_ros.command.source import first
-    from mnm_ros.language import moment
     from mnm_ros.subscriptions import Listener
     from mnm_ros.view.event_words import merged
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
@@ -64,11 +95,18 @@ def events(arguments: Sequence[str], program: str) -> int:
         quiet_at = time.monotonic() + (_QUIET if heard.events else _FIRST)
         while given.follow or time.monotonic() < quiet_at:
             for event in merged(heard.events):
-                if event.time and event not in told:
-                    print(f'{moment(event.time, "%a %H:%M:%S")}  {event.text}', flush=True)
+                if event not in told and _print(event, '%a %H:%M:%S'):
                     quiet_at = time.monotonic() + _QUIET
             told, heard = heard.events, listener.listen(_LOOK)
     return 0
+
+
+def _print(event: Event, clock: str) -> bool:
+    """Print an event if it has a time; return whether it has."""
+    from mnm_ros.language import moment
+    if event.time:
+        print(f'{moment(event.time, clock)}  {event.text}', flush=True)
+    return bool(event.time)
 
 
 def _look(listener: Listener, show: Callable[[Telemetry], None]) -> None:
