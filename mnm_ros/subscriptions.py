@@ -17,6 +17,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import WaysClosed, WayStillClosed
+from mnm_ros.interrupt import held_back
 from mnm_ros.request import Request
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.telemetry import RobotsMet, StepRate, Telemetry
@@ -267,6 +268,15 @@ class Listener:
         self._ros_arguments = list(ros_arguments)
 
     def __enter__(self) -> Listener:
+        try:
+            with held_back():
+                self._begin()
+        except KeyboardInterrupt:    # else the node would be seen for a while
+            self.__exit__()
+            raise
+        return self
+
+    def _begin(self) -> None:
         # The caller handles signals itself, while rclpy's handlers would end the context.
         rclpy.init(args=self._ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
         self._node = Node('console', namespace=self._namespace)
@@ -276,12 +286,12 @@ class Listener:
         self._requests = self.publisher(String, 'requests', messages.STEP)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
-        return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.shutdown()
-        self._node.destroy_node()
-        rclpy.try_shutdown()
+        with held_back():
+            self._executor.shutdown()
+            self._node.destroy_node()
+            rclpy.try_shutdown()
 
     @property
     def topic(self) -> str:
@@ -368,6 +378,7 @@ class Listener:
         """Take in messages for so many seconds and return what is known then."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            self._executor.spin_once(timeout_sec=left)
+            with held_back():
+                self._executor.spin_once(timeout_sec=left)
         self._subscriptions.drop_stops()
         return self._subscriptions.heard

@@ -11,6 +11,7 @@ from typing import Any, TYPE_CHECKING, TypeVar
 
 from mnm_ros.console.arguments import in_domain
 from mnm_ros.core.errors import NoAnswerError
+from mnm_ros.interrupt import held_back
 from mnm_ros.nodes.common.request_topic import RequestTopic
 import rclpy
 from rclpy.client import Client
@@ -50,6 +51,15 @@ class ServiceClient:
         self._context = Context()
 
     def __enter__(self) -> ServiceClient:
+        try:
+            with held_back():
+                self._begin()
+        except KeyboardInterrupt:    # else the node would be seen for a while
+            self.__exit__()
+            raise
+        return self
+
+    def _begin(self) -> None:
         # Ctrl-C is a KeyboardInterrupt here; rclpy's own handler would end the context.
         rclpy.init(args=self._ros_arguments, context=self._context,
                    signal_handler_options=SignalHandlerOptions.NO)
@@ -57,12 +67,12 @@ class ServiceClient:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._requests = RequestTopic(self.node)
-        return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.shutdown()
-        self.node.destroy_node()
-        self._context.try_shutdown()
+        with held_back():
+            self._executor.shutdown()
+            self.node.destroy_node()
+            self._context.try_shutdown()
 
     def wait(self, condition: Callable[[], object], seconds: float | None = None) -> bool:
         """Spin until the condition is true; return whether it was before the timeout."""
@@ -70,7 +80,8 @@ class ServiceClient:
         while not condition():
             if time.monotonic() > end:
                 return False
-            self._executor.spin_once(timeout_sec=_SPIN)
+            with held_back():
+                self._executor.spin_once(timeout_sec=_SPIN)
         return True
 
     def find(self, condition: Callable[[], object], missing: str) -> None:

@@ -128,6 +128,12 @@ def test_an_explorer_is_run_told_and_watched(
     assert any(row['phase'] == 'paused' for row in said)
 
 
+def test_a_ctrl_c_waits_until_a_message_is_taken_in(start: Callable) -> None:
+    """Else it may be lost in rclpy, or become another error, about once in a hundred times."""
+    process = start('interrupted_listener')
+    assert process.wait() == 0 and process.output == 'interrupted after hello\n', process.output
+
+
 def learnt_is_printed(policies: Done, way: Done, table: Done) -> None:
     listed = json.loads(policies.stdout)
     assert (listed['source'], listed['actions']) == ('/robot_1/explorer', ['east', 'west'])

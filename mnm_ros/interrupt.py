@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Ctrl-C in a program that spins a node and expects ``KeyboardInterrupt``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import signal
+import threading
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """
+    Let a Ctrl-C that comes meanwhile raise ``KeyboardInterrupt`` at the end, and not in between.
+
+    Raised inside of rclpy, it is lost in a destructor, or another error takes its place. Where
+    SIGINT has a handler already, or in a thread that has none, nothing is changed.
+    """
+    if (threading.current_thread() is not threading.main_thread()
+            or signal.getsignal(signal.SIGINT) is not signal.default_int_handler):
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if came:
+        raise KeyboardInterrupt
