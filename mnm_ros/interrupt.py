@@ -15,8 +15,9 @@ def held_back() -> Iterator[None]:
     """
     Let a Ctrl-C that comes meanwhile raise ``KeyboardInterrupt`` at the end, and not in between.
 
-    Raised inside of rclpy, it is lost in a destructor, or another error takes its place. Where
-    SIGINT has a handler already, or in a thread that has none, nothing is changed.
+    Raised inside of rclpy, it is lost in a destructor, or another error takes its place. rclpy is
+    to have no handler (``SignalHandlerOptions.NO``), as this one would take its place. Where
+    Python has another one, and in a thread, nothing is changed.
     """
     if (threading.current_thread() is not threading.main_thread()
             or signal.getsignal(signal.SIGINT) is not signal.default_int_handler):

@@ -12,6 +12,7 @@ from typing import Any, TYPE_CHECKING, TypeVar
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.interrupt import held_back
 from mnm_ros.protocol.exchange import REPORT
 import pytest
 import rclpy
@@ -85,7 +86,8 @@ class Sender:
         while not condition():
             if time.monotonic() > end:
                 return False
-            self._executor.spin_once(timeout_sec=0.02)
+            with held_back():
+                self._executor.spin_once(timeout_sec=0.02)
         return True
 
     def listen(self, seconds: float) -> list[list[int]]:
