@@ -144,6 +144,7 @@ def test_a_few_units_of_the_budget_decide_nothing_that_many_would_not() -> None:
     assert min(sides.values()) > 2 and len(sides) == 2, sides
 
 
+@pytest.mark.quick
 def test_whatever_the_nats_leave_plausible_with_floors_is_within_the_bound() -> None:
     """By their definition: only pairs below their floor take nats, and their excess is theirs."""
     nats, chain = 2.0, Support(Declaration({state: ((state + 1, state),) for state in range(3)}))

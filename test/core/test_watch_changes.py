@@ -238,6 +238,7 @@ def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable:
     assert checking.base is not base
 
 
+@pytest.mark.quick
 def test_runs_and_renewals_share_the_budget_of_additions(
         monkeypatch: pytest.MonkeyPatch) -> None:
     """A late rediscovery has next to nothing of it, but the first renewal a quarter."""
