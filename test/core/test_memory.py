@@ -63,6 +63,15 @@ def test_a_change_as_before_deletes_at_once_what_it_deleted_then() -> None:
     assert memory.lost(elsewhere, [WAY, BY_CHANCE, OTHER]) == []
 
 
+def test_where_a_pair_led_is_remembered_if_it_has_returned_without_an_alarm() -> None:
+    """Its counts still have more of where it led in between."""
+    memory = deleted()
+    assert [memory.executed(PAIR, BEHIND) for _ in range(ENOUGH)][-1]
+    closes = PairChange(*PAIR, {ASIDE: 20, BEHIND: ENOUGH}, {ASIDE: 15})
+    memory.note(closes)
+    assert memory.lost(closes, [WAY]) == [WAY]
+
+
 def test_a_pair_that_still_leads_there_now_and_then_deletes_nothing() -> None:
     memory = deleted()
     memory.note(change(ASIDE, BEHIND))
