@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 import signal
 import threading
+from typing import TypeVar
+
+_T = TypeVar('_T', bound='InterruptedLate')
 
 
 @contextmanager
@@ -31,3 +35,28 @@ def held_back() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if came:
         raise KeyboardInterrupt
+
+
+class InterruptedLate(ABC):
+    """A context manager around a node, which a Ctrl-C neither begins nor ends half-way."""
+
+    def __enter__(self: _T) -> _T:
+        try:
+            with held_back():
+                self._begin()
+        except KeyboardInterrupt:    # else the node would be seen for a while
+            self.__exit__()
+            raise
+        return self
+
+    @held_back()
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Make the node."""
+
+    @abstractmethod
+    def _end(self) -> None:
+        """Destroy it."""

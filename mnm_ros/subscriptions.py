@@ -17,7 +17,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import WaysClosed, WayStillClosed
-from mnm_ros.interrupt import held_back
+from mnm_ros.interrupt import held_back, InterruptedLate
 from mnm_ros.request import Request
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.telemetry import RobotsMet, StepRate, Telemetry
@@ -252,7 +252,7 @@ def _newest(events: tuple[Event, ...]) -> tuple[Event, ...]:
     return tuple(event for event in events if id(event) in kept)
 
 
-class Listener:
+class Listener(InterruptedLate):
     """
     A context manager that runs a node ``console`` with ``Subscriptions``.
 
@@ -267,15 +267,6 @@ class Listener:
         self._namespace = namespace
         self._ros_arguments = list(ros_arguments)
 
-    def __enter__(self) -> Listener:
-        try:
-            with held_back():
-                self._begin()
-        except KeyboardInterrupt:    # else the node would be seen for a while
-            self.__exit__()
-            raise
-        return self
-
     def _begin(self) -> None:
         # The caller handles signals itself, while rclpy's handlers would end the context.
         rclpy.init(args=self._ros_arguments, signal_handler_options=SignalHandlerOptions.NO)
@@ -287,11 +278,10 @@ class Listener:
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
 
-    def __exit__(self, *_: object) -> None:
-        with held_back():
-            self._executor.shutdown()
-            self._node.destroy_node()
-            rclpy.try_shutdown()
+    def _end(self) -> None:
+        self._executor.shutdown()
+        self._node.destroy_node()
+        rclpy.try_shutdown()
 
     @property
     def topic(self) -> str:

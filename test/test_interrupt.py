@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 
-from mnm_ros.interrupt import held_back
+from mnm_ros.interrupt import held_back, InterruptedLate
 import pytest
 
 
@@ -65,3 +65,26 @@ def test_another_thread_has_no_handler() -> None:
     thread.start()
     thread.join()
     assert done == [1]
+
+
+class Node(InterruptedLate):
+    """Gets a Ctrl-C while it is made and, once more, while it is destroyed."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def _begin(self) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        self.done.append('made')
+
+    def _end(self) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        self.done.append('destroyed')
+
+
+def test_what_is_made_is_destroyed() -> None:
+    node = Node()
+    with pytest.raises(KeyboardInterrupt):
+        with node:
+            node.done.append('used')
+    assert node.done == ['made', 'destroyed']

@@ -11,7 +11,7 @@ from typing import Any, TYPE_CHECKING, TypeVar
 
 from mnm_ros.console.arguments import in_domain
 from mnm_ros.core.errors import NoAnswerError
-from mnm_ros.interrupt import held_back
+from mnm_ros.interrupt import held_back, InterruptedLate
 from mnm_ros.nodes.common.request_topic import RequestTopic
 import rclpy
 from rclpy.client import Client
@@ -35,7 +35,7 @@ _RETRY = 0.25     # s, after which a request that does no harm twice is sent aga
 _SLOWER = 2.0     # and this many times as long after that: too many calls would be refused
 
 
-class ServiceClient:
+class ServiceClient(InterruptedLate):
     """
     A context manager around such a node.
 
@@ -50,15 +50,6 @@ class ServiceClient:
         self._timeout = timeout
         self._context = Context()
 
-    def __enter__(self) -> ServiceClient:
-        try:
-            with held_back():
-                self._begin()
-        except KeyboardInterrupt:    # else the node would be seen for a while
-            self.__exit__()
-            raise
-        return self
-
     def _begin(self) -> None:
         # Ctrl-C is a KeyboardInterrupt here; rclpy's own handler would end the context.
         rclpy.init(args=self._ros_arguments, context=self._context,
@@ -68,11 +59,10 @@ class ServiceClient:
         self._executor.add_node(self.node)
         self._requests = RequestTopic(self.node)
 
-    def __exit__(self, *_: object) -> None:
-        with held_back():
-            self._executor.shutdown()
-            self.node.destroy_node()
-            self._context.try_shutdown()
+    def _end(self) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
+        self._context.try_shutdown()
 
     def wait(self, condition: Callable[[], object], seconds: float | None = None) -> bool:
         """Spin until the condition is true; return whether it was before the timeout."""

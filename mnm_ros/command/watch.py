@@ -7,16 +7,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 import os
 from pathlib import Path
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from mnm_ros.console.arguments import add_language, add_timeout, explained, parser, split
+from mnm_ros.console.arguments import add_file, add_language, add_timeout, parser, split
 from mnm_ros.core.errors import CheckpointError
-from mnm_ros.files import user_path
 
 if TYPE_CHECKING:
     from mnm_ros.core.progress.events import Event
@@ -56,10 +54,7 @@ def events(arguments: Sequence[str], program: str) -> int:
     words, ros_arguments = split(arguments)
     made = parser(program, 'Print the last events of a running explorer, or all events of a run '
                   'that has ended: decisions, changes, hints, pauses, faults.')
-    made.add_argument(
-        '--from', dest='source', type=partial(explained, user_path), metavar='FILE',
-        help='a file of an explorer in its checkpoint_dir, or that folder (default: the running '
-        'explorer)')
+    add_file(made, 'a file of an explorer in its checkpoint_dir, or that folder')
     add_timeout(made)
     made.add_argument('--follow', action='store_true', help='print new events until Ctrl-C')
     given = made.parse_args(words)

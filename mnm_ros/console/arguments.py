@@ -110,14 +110,18 @@ def add_timeout(made: argparse.ArgumentParser) -> None:
 
 def add_source(made: argparse.ArgumentParser) -> None:
     """Let a parser know where what was learnt comes from: ``--from`` or a running explorer."""
-    made.add_argument(
-        '--from', dest='source', type=partial(explained, user_path), metavar='FILE',
-        help='a checkpoint, a transition log, or the folder with them (default: the running '
-        'explorer)')
+    add_file(made, 'a checkpoint, a transition log, or the folder with them')
     made.add_argument(
         '--base', default='', metavar='MODULE:FACTORY',
         help='base algorithm of another package; allow its import if the file names it')
     add_timeout(made)
+
+
+def add_file(made: argparse.ArgumentParser, what: str) -> None:
+    """Let a parser know a file to be read in place of a running explorer, and what it may be."""
+    made.add_argument(
+        '--from', dest='source', type=partial(explained, user_path), metavar='FILE',
+        help=f'{what} (default: the running explorer)')
 
 
 def in_domain() -> str:

@@ -17,7 +17,7 @@ NOON = time.mktime((2026, 3, 1, 12, 0, 0, 0, 0, -1))
 
 
 def kept(folder: Path, name: str = 'explorer') -> Path:
-    """Keep three events as an explorer does; the second is told once more, with its caller."""
+    """Keep three events as an explorer does; the third is the second with its caller."""
     path = folder / f'{name}{KEPT}'
     log = EventLog(path, pytest.fail)
     for event in (

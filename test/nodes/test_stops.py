@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each stop of an explorer is told once, and that it goes on; there are no nodes here."""
+"""Each stop of an explorer is reported once, and that it goes on. There are no nodes here."""
 
 from __future__ import annotations
 
