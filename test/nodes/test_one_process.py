@@ -16,14 +16,13 @@ from mnm_ros.messages import PolicySet
 from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.nodes.explorer import Explorer
-from mnm_ros.nodes.exploring.link.link import STEADY_TICK, TICK
 from mnm_ros.nodes.grid_driver import GridDriver
 from mnm_ros.nodes.gym_side import GymSide
 from mnm_ros.nodes.navigator import Navigator
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from navigating import Operator
-from node_processes import Done, PAUSE, Peer, read_counts, ScriptedRobot
+from node_processes import Done, PAUSE, Peer, read_counts
 import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -53,15 +52,9 @@ def make(peer: Peer) -> Iterator[Make]:
         node.destroy_node()
 
 
-def ticks_every(explorer: Explorer, period: float) -> bool:
-    """Return whether the explorer has a timer of so many seconds."""
-    return round(period * 1e9) in [timer.timer_period_ns for timer in explorer.timers]
-
-
 @thorough(shown_by=(
     'nodes/test_one_process.py::test_the_process_shown '
     'nodes/test_one_process.py::test_the_command_that_runs_several_nodes_in_one_process '
-    'nodes/test_one_process.py::test_it_ticks_more_often_while_a_robot_is_awaited '
     'nodes/test_flat.py::test_two_robots_side_by_side'))
 def test_explored_and_used_by_three_nodes_in_this_process(
         make: Make, peer: Peer, scenario: str, tmp_path: Path) -> None:
@@ -71,30 +64,16 @@ def test_explored_and_used_by_three_nodes_in_this_process(
                     step_timeout=2.0, step_retries=1, delta=0.1)
     make(Navigator, dwell=0.0)    # exploration goes on at once
     explorer.autostart()
-    assert ticks_every(explorer, TICK)
     policies = learns(peer)
-    peer.wait_for(lambda: ticks_every(explorer, STEADY_TICK), 'fewer ticks while it is not')
     assert judge(load(scenario).settings[0].cmp, PolicySet.from_msg(policies[-1]), 4.0, 1.0).ok
     operator.wait_for_navigator()
     assert operator.go(2).startswith('reached 2 in ')
     assert peer.call(SetBool, 'stop', SetBool.Request(data=True)).success
-    peer.wait_for(lambda: ticks_every(explorer, TICK), 'more ticks while the robot is awaited')
     peer.wait_for(explorer.leave, 'that the robot is left')
     explorer.close()
     simulator.close()
     counted, played = (read_counts(tmp_path / name) for name in ('explorer', 'simulator'))
     assert as_steps(counted) and not as_steps(counted) - as_steps(played)
-
-
-def test_it_ticks_more_often_while_a_robot_is_awaited(make: Make, peer: Peer) -> None:
-    robot = ScriptedRobot(peer)
-    explorer = make(Explorer, actions=['east', 'west'], step_timeout=2.0, step_retries=1)
-    explorer.autostart()
-    assert ticks_every(explorer, TICK)
-    peer.wait_for(lambda: robot.executed and ticks_every(explorer, STEADY_TICK),
-                  'fewer ticks while it is not')
-    robot.deaf = 10**6
-    peer.wait_for(lambda: ticks_every(explorer, TICK), 'more ticks while the robot is awaited')
 
 
 @thorough(shown_by=(

@@ -39,7 +39,7 @@ from mnm_ros.nodes.exploring.link.advice_link import AdviceLink
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
-from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.link.link import Link, TICK
 from mnm_ros.nodes.exploring.look_times import ClosedWays
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
@@ -126,7 +126,7 @@ class ExplorationSession:
                           Event(self.exploration.steps, text, 'source')))
         self._loop.reason_to_wait = self._too_many_states
         self._most_states = self._allowed_states()
-        self._ticks = every(TICK, node, self._guard.while_open(self._tick))
+        every(TICK, node, self._guard.while_open(self._tick))
         every(_DIAGNOSTICS, node, self._guard.while_open(self._diagnose))
         if self.exploration_store.waiting:
             self.exploration.robot_lost(ReplayingDisk())
@@ -352,12 +352,6 @@ class ExplorationSession:
         self._publishers.republish(self._parameters['republish_period'], now)
         if self._overdue:
             self._report()
-        self._tick_every(STEADY_TICK if self._link.steady else TICK)
-
-    def _tick_every(self, period: float) -> None:
-        wanted = round(period * 1e9)
-        if self._ticks.timer_period_ns != wanted:
-            self._ticks.timer_period_ns = wanted
 
     def _diagnose(self) -> None:
         self._link.announce()

@@ -20,7 +20,7 @@ from mnm_ros.core.progress.said import (
     Reason,
 )
 from mnm_ros.core.task.navigation import GoalStatus
-from mnm_ros.core.task.step_task import OVER, RunState, StepTask
+from mnm_ros.core.task.step_task import OVER, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.graph_watch import (
@@ -164,11 +164,6 @@ class CommandLink(RobotLink):
 
     def look_at_declared(self, exploration: Exploration) -> None:
         self._goals.look_at_declared(exploration)
-
-    @property
-    def steady(self) -> bool:
-        return (self.loop.task.state is not RunState.WAITING_FOR_ROBOT
-                and not self._goals.driving)
 
     @property
     def last_command(self) -> int | None:

@@ -16,8 +16,7 @@ from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.protocol.loop import Loop, StepLimits
 
-TICK = 0.02    # s, resolution of timeouts
-STEADY_TICK = 0.05    # s, the same while no robot is waited for: then hardly anything is urgent
+TICK = 0.05    # s, resolution of timeouts
 
 
 class RobotReport(NamedTuple):
@@ -86,11 +85,6 @@ class Link(ABC):
 
     def resets_by_service(self, robot: str = '') -> bool:
         """Whether RESET of the exploration has called ``return_home`` of a robot just now."""
-        return False
-
-    @property
-    def steady(self) -> bool:
-        """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
         return False
 
     @property

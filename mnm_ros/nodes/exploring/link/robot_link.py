@@ -19,7 +19,7 @@ from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK
+from mnm_ros.nodes.exploring.link.link import Link, TICK
 from mnm_ros.nodes.exploring.link.rest_topics import RestTopics
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
@@ -119,5 +119,5 @@ class RobotLink(Link):
     def _look_again(self) -> None:
         """Check before a step if planning has held the node up: it may reach another robot."""
         now = time.monotonic()
-        if now > self._looked + 2 * STEADY_TICK:
+        if now > self._looked + 2 * TICK:
             self._watch_graph(now, held_up=True)
