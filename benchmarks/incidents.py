@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.mnm.directives import Look, Prefer
+from mnm_ros.core.inputs import LookInput, Preference
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.problem import RESET
@@ -73,7 +73,7 @@ class Worker:
         """Work for some steps, to a place that is to be looked into first."""
         simulator, counts = self._simulator, self._counts
         if isinstance(learner, Mnm):
-            learner.direct(Prefer(simulator.state))
+            learner.direct(Preference(simulator.state))
         else:
             learner.prefer(simulator.state)
         for _ in range(self._LONGEST):
@@ -127,7 +127,7 @@ class Player:
         simulator, incidents = self._simulator, self._incidents
         if self._looks and self._steps % self._looks == 0:
             if isinstance(learner, Mnm):
-                learner.direct(Look(None))
+                learner.direct(LookInput())
             elif isinstance(learner, Exploration):
                 learner.look()
         self._steps += 1

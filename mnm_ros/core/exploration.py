@@ -33,7 +33,6 @@ from mnm_ros.core.inputs import (
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.change_log import ChangeNoticed, Decided
-from mnm_ros.core.mnm.directives import wish_of
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.declaration import Declaration
@@ -311,7 +310,7 @@ class Exploration(Queries):
         elif isinstance(made, WorkObservation):
             self._take_work(made)
         elif isinstance(made, (Preference, LookInput, ImproveInput)):
-            self.mnm.direct(wish_of(made))
+            self.mnm.direct(made)
         elif isinstance(made, (Relocation, Interruption)):
             if made.asked is not None:
                 self._record(self.last_state, made.asked, None, made.robot or ROBOT)

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Union
 
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.events import Event
 
 ROBOT = 'robot'
@@ -114,8 +116,8 @@ class Preference:
     """
     Somebody wants to go to ``state``: what that takes is certified before other things.
 
-    The exploration stays where it is. The choice of the next action has no influence on the
-    promise.
+    If the policy to it is doubted, it is tried soon. The exploration stays where it is. The choice
+    of the next action has no influence on the promise.
 
     :ivar asked: the action that was asked for, and still is; None if none was.
     """
@@ -156,14 +158,25 @@ class LookInput:
     asked: int | None = None
     robot: ClassVar[str] = ''
 
+    @property
+    def pair(self) -> Pair | None:
+        """Return the closed pair to test; None for all of them, or for none."""
+        return None if self.state is None else (self.state, self.action)
+
+    @property
+    def only_announces(self) -> bool:
+        """Return whether no test move is asked for."""
+        return self.state is None and self.action == RESET
+
 
 @dataclass(frozen=True, slots=True)
 class ImproveInput:
     """
     Somebody wants a policy to ``state`` that takes at most ``1 + within`` times the least.
 
-    From then on two of three steps of the checks are for that until it is proven, at rest. What
-    is executed next has no influence on the promise.
+    From then on two of three steps of the checks are for that until it is proven, at rest. This is
+    repeated after each change, and waits for a policy if there is none. What is executed next has
+    no influence on the promise.
 
     :ivar state: None if no policy is to be improved any more.
     :ivar asked: the action that was asked for, and still is; None if none was.
@@ -175,8 +188,10 @@ class ImproveInput:
     robot: ClassVar[str] = ''
 
 
-Input = Union[Observation, Relocation, Interruption, WorkObservation, Preference,
-              DeclarationInput, LookInput, ImproveInput]
+Wish = Union[Preference, LookInput, ImproveInput]
+"""Those by which people say what is to be done next; the promise does not depend on any."""
+
+Input = Union[Observation, Relocation, Interruption, WorkObservation, DeclarationInput, Wish]
 
 PLACING = (Observation, Relocation, Interruption)
 """Those that say where the robot is; with all others it stays, and so does what was asked for."""

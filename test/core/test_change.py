@@ -8,10 +8,18 @@ from itertools import pairwise
 
 from binomial import binomial_tail
 from made_once import CopiedSimulator, made_once
-from mnm_ros.core import MovesChange, PairChange, Policy, Problem, Round, settings
+from mnm_ros.core import (
+    LookInput,
+    MovesChange,
+    PairChange,
+    Policy,
+    Problem,
+    RESET,
+    Round,
+    settings,
+)
 from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.mnm.change_log import ChangeLog
-from mnm_ros.core.mnm.directives import LeaveClosed
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.presets import new_mnm
@@ -224,7 +232,7 @@ def test_a_door_that_is_left_alone_until_a_look_holds_nothing_up(seed: int) -> N
     open_, blocked = (grid_cmp(rows, 0.1, MOVES) for rows in (
         ['S...', '.##.', '....'], ['S.#.', '.##.', '....']))
     world = Explored(open_, blocked, seed=seed)
-    world.mnm.direct(LeaveClosed())
+    world.mnm.direct(LookInput(None, RESET))
     world.step(1_600)
     steps = 0
     world.simulator.change()

@@ -10,6 +10,7 @@ from typing import Any
 
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
+from mnm_ros.core.inputs import LookInput, Preference, Wish
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import (
     activity_of,
@@ -24,7 +25,7 @@ from mnm_ros.core.mnm.capabilities import (
 )
 from mnm_ros.core.mnm.certificate_watch import CertificateWatch
 from mnm_ros.core.mnm.change_log import ChangeLog
-from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Prefer, Wish
+from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
@@ -265,13 +266,13 @@ class BuildingPhase:
 
     def heed(self, directives: Directives, wish: Wish) -> None:
         """Do what is wished: certify the ways to preferred states first, or re-check pairs."""
-        if isinstance(wish, Prefer):
+        if isinstance(wish, Preference):
             for stream in self.learning:
                 if isinstance(stream, Steered):
                     stream.prefer(directives.preferred)
-        elif isinstance(wish, (LeaveClosed, Look)):
+        elif isinstance(wish, LookInput):
             self._pairs.scheduled = True
-            if isinstance(wish, Look):
+            if not wish.only_announces:
                 self._pairs.recheck(wish.pair)
             self._leave_closed()
 

@@ -12,10 +12,11 @@ from typing import Any, Protocol, Union
 
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
+from mnm_ros.core.inputs import Wish
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Samples
 from mnm_ros.core.mnm.change_log import ChangeLog
-from mnm_ros.core.mnm.directives import Directives, Wish
+from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
@@ -117,7 +118,7 @@ class CheckingPhase(ABC):
 
     @property
     def can_improve(self) -> bool:
-        """Whether it heeds ``Improve``."""
+        """Whether it heeds ``ImproveInput``."""
         return False
 
     @property

@@ -14,6 +14,7 @@ from typing import Any
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.inputs import Wish
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import Recollects, Steered
@@ -24,7 +25,6 @@ from mnm_ros.core.mnm.checking_phase import (
     NearlyBest,
     Round,
 )
-from mnm_ros.core.mnm.directives import Wish
 from mnm_ros.core.mnm.held import HeldHypothesis
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings

@@ -32,10 +32,11 @@ from typing import Any, Union
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.inputs import LookInput, Preference, Wish
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import activity_of, Learns
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, NearlyBest, Round
-from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Prefer, Wish
+from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
@@ -215,19 +216,19 @@ class WatchPhase(CheckingPhase):
         self._tell_background(redeclared=True)
 
     def heed(self, directives: Directives, wish: Wish) -> None:
-        if isinstance(wish, Prefer):
+        if isinstance(wish, Preference):
             self._checks.turns.prefer([
                 state for state in directives.preferred[-1:] if state in self.doubted])
-        elif isinstance(wish, (LeaveClosed, Look)):
+        elif isinstance(wish, LookInput):
             self._pairs.scheduled = True
             self._pairs.pause_closed(False)    # the caller's re-checks replace the pauses
-            if isinstance(wish, Look) and self._pairs.recheck(wish.pair):
+            if not wish.only_announces and self._pairs.recheck(wish.pair):
                 self._rediscovery.fresh = False    # a restarted run would have another order
             self.doubts.steer()
         else:
             self._rediscovery.fresh = False    # a restarted run would not know the wish
             if self._background:
-                self._background.ask(wish.target, wish.within)
+                self._background.ask(wish.state, wish.within)
 
     @property
     def can_improve(self) -> bool:
