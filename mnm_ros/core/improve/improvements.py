@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mnm_ros.core.mnm.checking_phase import NearlyBest
 from mnm_ros.core.model.counts import Indices, Pair
@@ -100,7 +100,7 @@ class Improvements(BackgroundTask):
         self.target: int | None = None
         self.left = 0
         self._steps: dict[int, int] = {}    # made for a target
-        self._era: Any = None
+        self._era: object = None    # what the proofs rest on
         self._walk: Policy | None = None
         self._least: dict[int, float] = {}    # bounds by state, for ``target``
         self._made: dict[Pair, int] = {}    # executions since the last check
@@ -121,12 +121,17 @@ class Improvements(BackgroundTask):
         return self._proven
 
     def heed(self, held: Revisions, redeclared: bool = False) -> None:
-        """Report the policies that are no longer proven to be nearly the best."""
+        """Begin again, and report the proofs that fall, if what they rest on is another now."""
         if not self.wanted:
             return
-        fallen = self.fall(held.policies[0].states, _closed(held), held.parts.reach, redeclared)
+        era = held.parts.reach.begun, _closed(held), held.policies[0].states
+        if era == self._era and not redeclared:
+            return
+        fallen = (*self._proven, *(() if self.target is None else (self.target,)))
+        self._era, self.target, self._walk, self._least = era, None, None, {}
+        self._proven.clear()
         if fallen:
-            held.round.log.tell(ToImproveAgain(held.round.number, tuple(fallen)))
+            held.round.log.tell(ToImproveAgain(held.round.number, fallen))
 
     def begin(self, held: Revisions, steps: int) -> bool:
         if self.wanted:
@@ -148,30 +153,13 @@ class Improvements(BackgroundTask):
             round_.log.tell(ProvenNearlyBest(*proven) if found.new is found.old else
                             BetterProvenNearlyBest(*proven, found.before))
 
-    def fall(self, states: Sequence[int], closed: Collection[Pair], reach: Reach,
-             again: bool = False) -> list[int]:
-        """
-        Begin again if what the proofs rest on is another than it was.
-
-        :param states: that are known.
-        :param closed: pairs that are not tried.
-        :param again: whether it is another one in any case.
-        :returns: The targets that were proven, or were about to be.
-        """
-        era = (reach.begun, tuple(closed), tuple(states))
-        if era == self._era and not again:
-            return []
-        fallen = [*self._proven, *([] if self.target is None else [self.target])]
-        self._era, self.target, self._walk, self._least = era, None, None, {}
-        self._proven.clear()
-        return fallen
-
     def look(self, policies: Sequence[Policy], closed: Collection[Pair], problem: Problem,
              reach: Reach) -> Improved | None:
         """
         Find out what is proven, and what to follow to prove more; None if nothing is new.
 
         :param policies: of the hypothesis, home first.
+        :param closed: pairs that are not tried.
         """
         targets = [policy.target for policy in policies[1:]]
         target = next((target for target in self.wanted
@@ -230,7 +218,7 @@ class Improvements(BackgroundTask):
                        said=Improving(self.target, self._likely, least))
 
 
-def _closed(held: Revisions) -> Collection[Pair]:
+def _closed(held: Revisions) -> tuple[Pair, ...]:
     """Return the pairs that are closed, if a caller schedules re-checks."""
     pairs = held.parts.pairs
     return tuple(pairs.closed) if pairs.scheduled else ()

@@ -23,11 +23,7 @@ class BackgroundTask(ABC):
     For all else, these steps are as those that others have ordered. The task reads the hypothesis,
     the round and the parts of the phase from ``Revisions``, and may ``adopt`` other policies. The
     phase has one for each round, which is made without arguments and is part of its snapshots.
-
-    :ivar wanted: how near to the best policies are to be, by target.
     """
-
-    wanted: dict[int, float]
 
     @abstractmethod
     def ask(self, target: int | None, within: float) -> None:
