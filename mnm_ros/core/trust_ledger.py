@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from mnm_ros.core.knowledge.expected_plays import ExpectedPlays, Following, Plays, steps_of
 from mnm_ros.core.mnm.capabilities import provisional_of
@@ -26,6 +26,7 @@ from mnm_ros.core.progress.said import (
     OfHypothesis,
     OfHypothesisNearlyBest,
     OfReset,
+    Said,
 )
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 import numpy as np
@@ -84,9 +85,8 @@ class TrustLedger:
         problem = replace(settings.problem, support=mnm.support)
         if home is None:
             return ()
-        found[home] = TrustedPolicy(Trust.PROVEN, 0.0, 0.0, 0, '',
-                                    Policy(home, horizon, (home,), ((RESET,),)),
-                                    said=OfReset())
+        found[home] = _trusted(Trust.PROVEN, Policy(home, horizon, (home,), ((RESET,),)),
+                               OfReset(), 0.0, 0.0)
         for told in (*_of_hypothesis(mnm, problem.limit, expected_plays),
                      *self._on_the_way(mnm, problem, at_most),
                      *self._as_declared(problem, home, horizon, at_most)):
@@ -148,26 +148,26 @@ class TrustLedger:
                 if found.certified:
                     self._certified[found.policy.target] = found.policy
                     doubted.pop(found.policy.target, None)
-                    yield TrustedPolicy(
-                        Trust.CERTIFIED, found.expected_steps,
-                        found.at_most_steps or problem.limit, 0,
-                        '', found.policy, said=CertifiedSoFar())
+                    yield _trusted(Trust.CERTIFIED, found.policy, CertifiedSoFar(),
+                                   found.expected_steps, found.at_most_steps or problem.limit)
                 else:
-                    yield TrustedPolicy(
-                        Trust.ASSUMED, found.expected_steps, None, 0,
-                        '', found.policy,
-                        said=BestSoFar())
+                    yield _trusted(Trust.ASSUMED, found.policy, BestSoFar(), found.expected_steps)
         forbidden = problem.support.all_forbidden
         for policy in (each for each in doubted.values() if not each.plays(forbidden)):
-            yield TrustedPolicy(Trust.DOUBTED, None, None, 0, '', policy,
-                                said=CertifiedBefore())
+            yield _trusted(Trust.DOUBTED, policy, CertifiedBefore())
 
     def _as_declared(self, problem: Problem, home: int, horizon: int,
                      at_most: int | None) -> Iterator[TrustedPolicy]:
         if not problem.support:
             return
         for policy, steps in self._declared.look(problem, home, horizon, at_most):
-            yield TrustedPolicy(Trust.ASSUMED, steps, None, 0, '', policy, said=AsDeclared())
+            yield _trusted(Trust.ASSUMED, policy, AsDeclared(), steps)
+
+
+def _trusted(trust: Trust, policy: Policy, said: Said, expected_steps: float | None = None,
+             at_most_steps: float | None = None) -> TrustedPolicy:
+    """Return a policy with its trust, of which the ledger says since when that has held."""
+    return TrustedPolicy(trust, expected_steps, at_most_steps, 0, '', policy, said=said)
 
 
 def _of_hypothesis(mnm: Mnm, limit: float, expected_plays: Mapping[int, Plays | None],
@@ -178,24 +178,15 @@ def _of_hypothesis(mnm: Mnm, limit: float, expected_plays: Mapping[int, Plays | 
     for policy in mnm.hypothesis.policies[1:]:
         steps = steps_of(expected_plays.get(policy.target))
         if policy.target in doubted:
-            yield TrustedPolicy(
-                Trust.DOUBTED, steps, None, 0, '', policy, said=doubted[policy.target])
+            yield _trusted(Trust.DOUBTED, policy, doubted[policy.target], steps)
         elif policy.target in kept:
-            yield TrustedPolicy(Trust.KEPT, steps, None, 0, '', policy, said=KeptSince())
+            yield _trusted(Trust.KEPT, policy, KeptSince(), steps)
+        elif best := mnm.nearly_best.get(policy.target):
+            yield _trusted(Trust.PROVEN, policy,
+                           OfHypothesisNearlyBest(mnm.hypothesis.round, best.within),
+                           steps, best.at_most)
         else:
-            best = mnm.nearly_best.get(policy.target)
-            yield TrustedPolicy(
-                Trust.PROVEN, steps, best.at_most if best else limit, 0,
-                '', policy, said=OfHypothesisNearlyBest(
-                    mnm.hypothesis.round, best.within) if best else (
-                    OfHypothesis(mnm.hypothesis.round)))
-
-
-class DeclaredPolicy(NamedTuple):
-    """A policy, and the steps that it takes if all ends of a pair are equally likely."""
-
-    policy: Policy
-    steps: float
+            yield _trusted(Trust.PROVEN, policy, OfHypothesis(mnm.hypothesis.round), steps, limit)
 
 
 class DeclaredPolicies:
@@ -210,13 +201,13 @@ class DeclaredPolicies:
 
     def __init__(self) -> None:
         self._changes = -1
-        self._found: dict[int, DeclaredPolicy] = {}
+        self._found: list[tuple[Policy, float]] = []
         self._left: list[int] = []
 
     def look(self, problem: Problem, home: int, horizon: int, at_most: int | None = None,
-             ) -> Sequence[DeclaredPolicy]:
+             ) -> Sequence[tuple[Policy, float]]:
         """
-        Return the policies so far.
+        Return the policies so far, each with the steps that it takes by these chances.
 
         :param problem: with the support.
         :param home: where they begin.
@@ -225,7 +216,7 @@ class DeclaredPolicies:
         """
         if problem.support.changes != self._changes:
             self._changes = problem.support.changes
-            self._found = {}
+            self._found = []
             self._left = _reached(problem, home)[:0:-1]
         most = len(self._left) if at_most is None else min(at_most, len(self._left))
         model = _as_declared(problem, _reached(problem, home)) if most else None
@@ -233,9 +224,9 @@ class DeclaredPolicies:
             target, most = self._left.pop(), most - 1
             moves, steps = model.smoothed_plan(target, horizon, _NO_FAILURES)
             if steps <= horizon:
-                self._found[target] = DeclaredPolicy(Policy(
-                    target, horizon, model.states, (tuple(moves.tolist()),)), steps)
-        return [*self._found.values()]
+                self._found.append((Policy(
+                    target, horizon, model.states, (tuple(moves.tolist()),)), steps))
+        return self._found
 
 
 def _reached(problem: Problem, home: int) -> list[int]:
