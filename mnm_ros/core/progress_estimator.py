@@ -114,8 +114,8 @@ class ProgressEstimator:
                         max(expected, math.ceil(high * expected))) if expected else None
 
     def _first(self, building: BuildingPhase, played: int | None) -> Progress | None:
-        left = self._until_built(building) if played is None else Prediction(
-            played, *(factor * played for factor in PLAYED_RANGE))
+        left = self._until_built(building) if played is None else Prediction.of(
+            played, *PLAYED_RANGE)
         if left is None:
             return None
         found = _progress('first hypothesis', building.steps_taken, left)
@@ -132,8 +132,8 @@ class ProgressEstimator:
         if mnm.building is not None:
             left = self._until_built(mnm.building)
         elif isinstance(mnm.checking, WatchPhase):
-            steps = steps_to_relearn(mnm.checking, expected_steps)
-            left = Prediction(steps, *(factor * steps for factor in RELEARNING_RANGE))
+            left = Prediction.of(
+                steps_to_relearn(mnm.checking, expected_steps), *RELEARNING_RANGE)
         if left is None or self._noticed_at is None:    # it was noticed before a restart
             return None
         return _progress('relearning', step - self._noticed_at, left)

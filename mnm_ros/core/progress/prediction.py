@@ -84,6 +84,11 @@ class Prediction:
     low: float
     high: float
 
+    @classmethod
+    def of(cls, steps: float, low: float, high: float) -> Prediction:
+        """Return a prediction whose range is ``low`` to ``high`` times its steps."""
+        return cls(steps, low * steps, high * steps)
+
 
 def factors(states: int, met: int, actions: int, radius: float, epsilon: float,
             delta: float) -> dict[str, float]:
@@ -101,8 +106,7 @@ def factors(states: int, met: int, actions: int, radius: float, epsilon: float,
 
 def predict(law: PowerLaw, logarithms: Mapping[str, float]) -> Prediction:
     """Return what a law predicts for the result of ``factors``."""
-    steps = law.steps(logarithms)
-    return Prediction(steps, law.low * steps, law.high * steps)
+    return Prediction.of(law.steps(logarithms), law.low, law.high)
 
 
 def smaller_radius(radius: float, within: Callable[[float], int]) -> tuple[float, float] | None:
@@ -155,7 +159,7 @@ def drives_left(outlook: Outlook, done: int) -> Prediction | None:
     if outlook.ruled_out < _NEARLY:
         return None
     steps = 1.1 * outlook.lacking + 0.35 * (outlook.states - outlook.known) + 0.07 * done
-    return Prediction(steps, *(factor * steps for factor in DRIVES_LEFT))
+    return Prediction.of(steps, *DRIVES_LEFT)
 
 
 def factors_left(outlook: Outlook, done: int, problem: Problem) -> dict[str, float]:
