@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 import math
-from typing import Any, TypeVar, Union
+from typing import Any
 
 from mnm_ros.core import plug_ins
 from mnm_ros.core.detection.detector import Detector
@@ -35,10 +35,6 @@ from mnm_ros.core.planning.planner import PlannerFactory
 from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
-
-_Made = TypeVar('_Made')
-Part = Union[_Made, str]
-"""The class that makes a part, or the ``module:factory`` of it."""
 
 _PAPER = 'mnm_ros.core.paper.plug_in'
 
@@ -56,11 +52,11 @@ def _watch(settings: Settings) -> CheckingPhaseFactory:
         new_background=part('background', 'improve'))
 
 
-CHECKS: Mapping[str, Part[ChecksFactory]] = {
+CHECKS: Mapping[str, ChecksFactory | str] = {
     'hoeffding': f'{_PAPER}:hoeffding', 'watch': _watch}
 """From what ``ChecksFactory`` names."""
 
-BACKGROUNDS: Mapping[str, Part[Callable[[], BackgroundTask]]] = {
+BACKGROUNDS: Mapping[str, Callable[[], BackgroundTask] | str] = {
     'improve': 'mnm_ros.core.improve.improvements:Improvements'}
 """The task of the watch phase at rest beside checking."""
 
@@ -77,7 +73,7 @@ def empirical_step_bound(settings: Settings, known: int) -> int:
                      / min(problem.epsilon, 1.0))
 
 
-STEP_BOUNDS: Mapping[str, Part[Callable[[Settings, int], int]]] = {
+STEP_BOUNDS: Mapping[str, Callable[[Settings, int], int] | str] = {
     'empirical': empirical_step_bound, 'printed': f'{_PAPER}:printed_step_bound'}
 """From the settings and ``|K|``."""
 
@@ -98,14 +94,14 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
     ), policies)
 
 
-BASES: Mapping[str, Part[BaseFactory]] = {
+BASES: Mapping[str, BaseFactory | str] = {
     'ucb_explore': f'{_PAPER}:ucb_explore', 'disco': _disco}
 """From what ``BaseFactory`` names."""
 
 PARTS: Mapping[str, Mapping[str, Any]] = {
     'base': BASES, 'planner': PLANNERS, 'detector': DETECTORS, 'checks': CHECKS,
     'step_bound': STEP_BOUNDS, 'background': BACKGROUNDS}
-"""The parts that can be chosen, by the name of the option and by their own."""
+"""By the name of the option, and by the name of the part: its class, or ``module:factory``."""
 
 
 OPTION_SETS = ('mnm_ros.core.paper.options:PaperOptions',)

@@ -85,9 +85,9 @@ def presets(options: Sequence[Option]) -> Mapping[str, Mapping[str, Value]]:
 PRESETS: Mapping[str, Mapping[str, Value]] = presets(OPTIONS)
 DEFAULT = 'onboard'
 VARIED = tuple(name for name in PRESETS if name != DEFAULT)
+"""Presets that the parameter ``overrides`` varies: on the parts of the other its promise rests."""
 TRIES = 13
 """Executions of each declared pair by a base alone: an end of chance 0.3 is missed at 1%."""
-"""Presets that the parameter ``overrides`` varies: on the parts of the other its promise rests."""
 
 
 def settings(problem: Problem, preset: str = DEFAULT,
