@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
-from functools import partial
 from typing import Union
 
 from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
@@ -182,11 +181,16 @@ class Queries(PausableTask):
                 for name, count in self.sources.items()},
             doing.said if running else self.reason if isinstance(self.reason, Said) else None)
 
+    def understudy(self) -> Mnm | None:
+        """Return an MNM that would do the same from here on; None where there can be none."""
+        return new_mnm(self.settings, self.seed, resume=self.mnm.to_state()) if (
+            self.can_snapshot) else None
+
     def play_on(self, view: View) -> None:
         """Play on in simulation if it is due, so that a view knows how many steps are left."""
         if self.hypothesis is None and view.continuation.is_due(self.steps):
             view.continuation.play(
-                self.mnm, self.steps, self.last_state, iter(partial(understudy, self), None),
+                self.mnm, self.steps, self.last_state, iter(self.understudy, None),
                 self.counts)
 
     def trust(self, at_most: int | None = None,
@@ -278,11 +282,3 @@ class Queries(PausableTask):
             'changes_relearnt': self.changes_relearnt,
             'quarantined': ', '.join(self.quarantined),
         }
-
-
-def understudy(exploration: Queries) -> Mnm | None:
-    """Return an MNM that would do the same from here on; None where there can be none."""
-    if not exploration.can_snapshot:
-        return None
-    return new_mnm(
-        exploration.settings, exploration.seed, resume=exploration.mnm.to_state())

@@ -16,7 +16,6 @@ from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import AUDIT
 from mnm_ros.core.progress.said import EndAdded
-from mnm_ros.core.queries import understudy
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
@@ -189,7 +188,7 @@ def test_a_run_tries_what_may_be_commanded_the_sooner_the_nearer_it_is() -> None
         action = explored.next_action()
         state = 0 if action == RESET else ends[state][action][0]
         explored.observe(action, state)
-    mnm = understudy(explored)
+    mnm = explored.understudy()
     run = mnm.active if mnm is not None else None
     assert run is not None
     asked = Asked(0, 0.5)

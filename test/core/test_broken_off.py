@@ -28,7 +28,6 @@ from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.paper.plug_in import MonteCarloEvaluation
 from mnm_ros.core.presets import new_mnm
-from mnm_ros.core.queries import understudy
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import Cmp, TableCmp
@@ -247,7 +246,7 @@ def test_streams_miss_what_another_one_has_lost() -> None:
             exploration.observe(action, here)
             # The policy for state 1 takes 9 steps, as 4 of 5 attempts end in the pit.
             assert exploration.hypothesis is None or 1 not in exploration.hypothesis.targets
-        mnm = understudy(exploration)
+        mnm = exploration.understudy()
         building = mnm.building if mnm is not None else None
         assert building is not None and len(building.streams) > 1
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import json
 
 from mnm_ros.core import Exploration, Problem, RESET, settings, Trust, View
-from mnm_ros.core.queries import understudy
 from mnm_ros.simulation.cmp import Cmp, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps, judge
 from mnm_ros.simulation.scenario import load
@@ -158,7 +157,7 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
     assert {told[place].trust for place in before - {1}} == {Trust.DOUBTED}
     assert all('certified' in sentence(told[place].said) for place in before - {1})
     assert world.exploration.activity().progress is not None
-    mnm = understudy(world.exploration)
+    mnm = world.exploration.understudy()
     building = mnm.building if mnm is not None else None
     assert building is not None and len(building.streams) == len(building.replaced) == 1
 

@@ -29,7 +29,6 @@ from mnm_ros.core.fleet.assignments import look_ahead
 from mnm_ros.core.fleet.fleet import SamplePool, Ticket
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.queries import understudy
 from mnm_ros.simulation.scenario import load
 import numpy as np
 import pytest
@@ -216,7 +215,7 @@ def test_a_lookahead_follows_what_is_known_and_then_what_was_seen() -> None:
     exploration = new_fleet().exploration
     for _ in range(2):    # the very first RESET, and that of the run
         exploration.observe(exploration.next_action(), 0)
-    first, mnm = exploration.next_action(), understudy(exploration)
+    first, mnm = exploration.next_action(), exploration.understudy()
     assert mnm is not None
     seen = {(0, 0): [1], (0, 1): [1], (1, 0): [0], (1, 1): [0]}
     asked, ended = look_ahead(mnm, 0, 60, {(0, first): [0, None]}, seen, np.random.default_rng(0))
@@ -235,7 +234,7 @@ def test_a_lookahead_begins_at_home_and_takes_what_is_known_in_its_order() -> No
     first = exploration.next_action()
     for here, ready, recent in ((0, {(0, first): [1, 1]}, {}), (0, {}, {(0, first): [1]}),
                                 (0, {}, {}), (None, {}, {(0, first): [1]})):
-        mnm = understudy(exploration)
+        mnm = exploration.understudy()
         assert mnm is not None
         asked, ended = look_ahead(mnm, here, 4, ready, recent, np.random.default_rng(0))
         assert not ended

@@ -22,7 +22,6 @@ from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import Reason
-from mnm_ros.core.queries import understudy
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 import numpy as np
 
@@ -185,7 +184,7 @@ class Fleet:
         """Find out what is wanted soon and has not begun."""
         self._idle = False
         self._looked_at = self._pool.taken
-        robots, mnm = max(1, self.robots), understudy(self.exploration)
+        robots, mnm = max(1, self.robots), self.exploration.understudy()
         if mnm is None:    # no more is known of what is wanted next
             asked = {self._next: [0]} if self._next else {}
         else:
