@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 import math
-from typing import Any
 
 from mnm_ros.core.mnm.capabilities import FEW_STATES, Reports
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.planning.shortest_ways import least_costs
 import numpy as np
 
 RECENT_OUTCOMES = 64
@@ -175,20 +175,14 @@ class _Graph:
         self._origins = np.array([self._places[state] for state, _ in cheapest], dtype=np.intp)
         self._ends = np.array([self._places[after] for _, after in cheapest], dtype=np.intp)
         self._costs = np.array([cost for cost, _ in cheapest.values()])
-        self._sparse: Any = None
 
     def way(self, target: int) -> Way:
         """Return the way to a state from everywhere else."""
         if target not in self._places:
             return {}, {}
-        # Imported on first use, as in disco/sample.py.
-        from scipy.sparse import csr_matrix
-        from scipy.sparse.csgraph import dijkstra
-        size = len(self._states)
-        if self._sparse is None:
-            self._sparse = csr_matrix((self._costs, (self._ends, self._origins)), (size, size))
-        steps, following = dijkstra(
-            self._sparse, indices=self._places[target], return_predecessors=True)
+        steps, following = least_costs(
+            len(self._states), self._costs, self._ends, self._origins,
+            indices=self._places[target], return_predecessors=True)
         distances, actions = {}, {}
         for place, (distance, after) in enumerate(zip(steps.tolist(), following.tolist())):
             if distance < math.inf:
