@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 import math
 from typing import Any
 
@@ -16,6 +15,7 @@ from mnm_ros.core import (
     Recollection,
     Recollects,
     RESET,
+    Round,
     Settings,
     settings,
 )
@@ -24,7 +24,7 @@ from mnm_ros.core.mnm.capabilities import Step
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Value
 from mnm_ros.core.mnm.schedule import StreamSchedule
-from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
+from mnm_ros.core.paper.window_phase import WindowPhase
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 import numpy as np
 import pytest
@@ -75,15 +75,15 @@ def mnm(script: Script, exponent: float = 2, window: int = WINDOW, printed: bool
     checked.clear()
     evaluations.clear()
 
-    def new_tests(problem: Problem, known: int) -> HoeffdingTests:
-        checked.append(problem)
-        return HoeffdingTests(problem, known, window, printed)
-
     def new_evaluation(problem: Problem, known: int) -> ScriptedEvaluation:
         evaluations.append(ScriptedEvaluation())
         return evaluations[-1]
 
-    checking = partial(WindowPhase, new_tests=new_tests, new_evaluation=new_evaluation)
+    def checking(round_: Round, policies: tuple[Policy, ...]) -> WindowPhase:
+        checked.append(round_.problem)
+        return WindowPhase(round_, policies, window=window, printed_addition=printed,
+                           new_evaluation=new_evaluation)
+
     return Mnm(settings(PROBLEM, 'paper', {'stream_exponent': float(exponent), **options}), SEED,
                script, checking, resume=resume)
 

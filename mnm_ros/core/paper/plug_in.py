@@ -25,7 +25,7 @@ from mnm_ros.core.paper.kl_optimism import KlOptimism
 from mnm_ros.core.paper.optimism import SplitSamples
 from mnm_ros.core.paper.options import PaperOptions
 from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts
-from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
+from mnm_ros.core.paper.window_phase import WindowPhase
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation, longest
 import numpy as np
 
@@ -104,8 +104,7 @@ def hoeffding(settings: Settings) -> CheckingPhaseFactory:
     options = PaperOptions.of(settings)
     return partial(
         WindowPhase,
-        new_tests=lambda problem, known: HoeffdingTests(
-            problem, known, options.check_window, options.addition_test == 'printed'),
+        window=options.check_window, printed_addition=options.addition_test == 'printed',
         new_evaluation=lambda problem, known: evaluation(
             replace(settings, problem=problem), known, problem.delta, True))
 

@@ -144,17 +144,18 @@ class WindowPhase(CheckingPhase):
 
     :param round_: what the phase is made from.
     :param policies: of the hypothesis.
-    :param new_tests: makes the tests of the decisions from the round's problem and ``|K_r|``.
+    :param window, printed_addition: of the tests of the decisions, see ``HoeffdingTests``.
     :param new_evaluation: makes the evaluation of one policy from the round's problem and the
         number of policies there are then.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...], *,
-                 new_tests: Callable[[Problem, int], HoeffdingTests],
+                 window: int, printed_addition: bool,
                  new_evaluation: Callable[[Problem, int], Evaluation]) -> None:
         self.policies = over_own_targets(policies)
         self.refuted = False
-        self.tests = new_tests(round_.problem, len(policies))
+        self.tests = HoeffdingTests(
+            round_.problem, len(policies), window, printed_addition)
         self.window: deque[CheckRun] = deque(maxlen=self.tests.window)
         self._round = round_
         self._new_evaluation = new_evaluation
