@@ -111,9 +111,8 @@ class Exploration(Queries):
 
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which it can go on; only if ``can_snapshot``."""
-        hypothesis = self.hypothesis
         return {'mnm': self.mnm.to_state(), 'steps': self.steps, 'news': self._news.to_plain(),
-                'known': list(hypothesis.targets) if hypothesis else [],
+                'known': [policy.target for policy in self._policies],
                 'sources': dict(self.sources),    # these are for readers of a checkpoint
                 'within': snapshot.take([getattr(self, name) for name in _SAVED])}
 

@@ -102,6 +102,11 @@ class Queries(PausableTask):
         return self.mnm.hypothesis
 
     @property
+    def _policies(self) -> tuple[Policy, ...]:
+        """Return the policies of the hypothesis, home first; none before the first."""
+        return self.hypothesis.policies if self.hypothesis else ()
+
+    @property
     def revising(self) -> bool:
         """Whether a change is open, or another hypothesis is being built."""
         return self.mnm.under_revision or self.mnm.log.open
@@ -217,8 +222,7 @@ class Queries(PausableTask):
 
     def _expected_plays(self, view: View, at_most: int | None) -> dict[int, Plays | None]:
         """Return how often the published policies play each action, by target."""
-        return view.plays.of(self.hypothesis.policies if self.hypothesis else (), self.mnm.home,
-                             self.history.next_states, at_most)
+        return view.plays.of(self._policies, self.mnm.home, self.history.next_states, at_most)
 
     def knowledge(self, trust: Iterable[TrustedPolicy] | None = None,
                   names: Mapping[int, str] | None = None,
@@ -229,27 +233,25 @@ class Queries(PausableTask):
         :param trust: what ``trust`` has returned; None to compute all again, which may take long.
         :param names, places: of states, as far as they are known.
         """
-        told = self.trust() if trust is None else tuple(trust)
-        hypothesis = self.hypothesis.policies if self.hypothesis else ()
+        told = {each.policy.target: each for each in (self.trust() if trust is None else trust)}
+        policies = {target: each.policy for target, each in told.items()}
+        policies.update((policy.target, policy) for policy in self._policies)
         return Knowledge(
-            self.steps, self.home, tuple(policy.target for policy in hypothesis),
+            self.steps, self.home, tuple(policy.target for policy in self._policies),
             self.candidates, self.lost, self.revising, nested(self.history.rows()),
             () if self.last_state is None else (self.last_state,),
-            {policy.target: policy for policy in (*(each.policy for each in told), *hypothesis)},
-            {each.policy.target: each for each in told}, {}, self.problem.limit,
-            names or {}, places or {}, tuple(self.closed))
+            policies, told, {}, self.problem.limit, names or {}, places or {}, tuple(self.closed))
 
     def policy_to(self, target: int) -> Policy | None:
         """Return the policy for a state, of the hypothesis if it has one; None without any."""
-        known = self.hypothesis.policies if self.hypothesis else ()
-        for policy in known:
+        for policy in self._policies:
             if policy.target == target:
                 return policy
         return next((told.policy for told in self._told if told.policy.target == target), None)
 
     def direct_way(self, target: int) -> DirectWay | None:
         """Return how to reach a state without going home first; None where that is no shorter."""
-        policies = self.hypothesis.policies if self.hypothesis else tuple(
+        policies = self._policies or tuple(
             told.policy for told in self._told if told.trust.rank <= Trust.CERTIFIED.rank)
         return direct_way(
             target, policies, self.history, self.problem, self.settings.steps_horizon,
@@ -269,7 +271,7 @@ class Queries(PausableTask):
             'phase': self.phase.value,
             'quantum': building.schedule.quanta if building else 0,
             'streams': len(building.streams) if building else 0,
-            'known': len(self.hypothesis.policies) if self.hypothesis else 0,
+            'known': len(self._policies),
             'candidates': len(self.candidates),
             'states': self.states,
             'steps': self.steps,
