@@ -10,8 +10,7 @@ of an exploration is also found by ``module:factory``, wherever that can be impo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 import importlib
 from types import MappingProxyType
 from typing import Any, TYPE_CHECKING
@@ -48,22 +47,27 @@ def load(kind: str, name: str, own: tuple[str, ...] = ()) -> Any:
     :param own: names of parts of this package, for the error.
     :raises InvalidValueError: if there is none, or if it cannot be imported.
     """
-    if ':' in name and kind in OPTIONS:
-        part = _loaded(kind, name, 'a module:factory to import', partial(imported, name))
-        _imported.add((kind, name))
-        return part
-    found = installed(kind)
-    if name not in found:
+    named = ':' in name and kind in OPTIONS
+    found = {} if named else installed(kind)
+    if not named and name not in found:
         raise InvalidValueError(
             f'{kind} is {name!r}, expected one of {", ".join(dict.fromkeys([*own, *found]))}, '
             + 'a module:factory, ' * (kind in OPTIONS)
             + f'or an entry point of the group {GROUPS[kind]}')
-    return _loaded(kind, name, f'an entry point that can be imported: {found[name].value}',
-                   found[name].load)
+    try:
+        part = imported(name) if named else found[name].load()
+    # It is foreign code; it may raise anything, or end the program.
+    except (Exception, SystemExit) as error:
+        expected = 'a module:factory to import' if named else (
+            f'an entry point that can be imported: {found[name].value}')
+        raise InvalidValueError(
+            f'{kind} is {name!r}, expected {expected}: {type(error).__name__}: {error}') from None
+    _imported.add((kind, name))
+    return part
 
 
 def was_imported(kind: str, name: str) -> bool:
-    """Whether a ``module:factory`` was asked for in this process, and is there."""
+    """Whether a part was asked for in this process, and is there."""
     return (kind, name) in _imported
 
 
@@ -71,12 +75,3 @@ def imported(name: str) -> Any:
     """Return what a ``module:factory`` names."""
     module, _, factory = name.partition(':')
     return getattr(importlib.import_module(module), factory)
-
-
-def _loaded(kind: str, name: str, expected: str, load_part: Callable[[], Any]) -> Any:
-    try:
-        return load_part()
-    # It is foreign code; it may raise anything, or end the program.
-    except (Exception, SystemExit) as error:
-        raise InvalidValueError(
-            f'{kind} is {name!r}, expected {expected}: {type(error).__name__}: {error}') from None
