@@ -32,7 +32,6 @@ from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.planning.planner import PlannerFactory
-from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 
@@ -49,16 +48,12 @@ def _watch(settings: Settings) -> CheckingPhaseFactory:
     return partial(
         WatchPhase, quanta=settings.watch_every, look_again=settings.look_again,
         new_detector=part('detector', settings.detector),
-        new_background=part('background', 'improve'))
+        new_background=plug_ins.imported('mnm_ros.core.improve.improvements:Improvements'))
 
 
 CHECKS: Mapping[str, ChecksFactory | str] = {
     'hoeffding': f'{_PAPER}:hoeffding', 'watch': _watch}
 """From what ``ChecksFactory`` names."""
-
-BACKGROUNDS: Mapping[str, Callable[[], BackgroundTask] | str] = {
-    'improve': 'mnm_ros.core.improve.improvements:Improvements'}
-"""The task of the watch phase at rest beside checking."""
 
 
 def empirical_step_bound(settings: Settings, known: int) -> int:
@@ -100,7 +95,7 @@ BASES: Mapping[str, BaseFactory | str] = {
 
 PARTS: Mapping[str, Mapping[str, Any]] = {
     'base': BASES, 'planner': PLANNERS, 'detector': DETECTORS, 'checks': CHECKS,
-    'step_bound': STEP_BOUNDS, 'background': BACKGROUNDS}
+    'step_bound': STEP_BOUNDS}
 """By the name of the option, and by the name of the part: its class, or ``module:factory``."""
 
 

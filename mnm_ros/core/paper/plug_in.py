@@ -3,8 +3,8 @@
 """
 The parts of the preset ``paper``, as a plug-in: a base, checks and a step bound.
 
-``components`` names ``ucb_explore``, ``hoeffding`` and ``printed_step_bound``, which are made from
-the parts in the tables here. A run of ``ucb_explore`` gives a third of its delta to each of
+``components`` names ``ucb_explore``, ``hoeffding`` and ``printed_step_bound``, which choose their
+own parts by ``PaperOptions``. A run of ``ucb_explore`` gives a third of its delta to each of
 discovery, optimism and evaluation.
 """
 
