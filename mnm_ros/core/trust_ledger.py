@@ -89,7 +89,8 @@ class TrustLedger:
                                OfReset(), 0.0, 0.0)
         for told in (*_of_hypothesis(mnm, problem.limit, expected_plays),
                      *self._on_the_way(mnm, problem, at_most),
-                     *self._as_declared(problem, home, horizon, at_most)):
+                     *(_trusted(Trust.ASSUMED, policy, AsDeclared(), steps) for policy, steps
+                       in self._declared.look(problem, home, horizon, at_most))):
             target = told.policy.target
             if target not in found or _PREFERRED.index(told.trust) < _PREFERRED.index(
                     found[target].trust):
@@ -155,13 +156,6 @@ class TrustLedger:
         forbidden = problem.support.all_forbidden
         for policy in (each for each in doubted.values() if not each.plays(forbidden)):
             yield _trusted(Trust.DOUBTED, policy, CertifiedBefore())
-
-    def _as_declared(self, problem: Problem, home: int, horizon: int,
-                     at_most: int | None) -> Iterator[TrustedPolicy]:
-        if not problem.support:
-            return
-        for policy, steps in self._declared.look(problem, home, horizon, at_most):
-            yield _trusted(Trust.ASSUMED, policy, AsDeclared(), steps)
 
 
 def _trusted(trust: Trust, policy: Policy, said: Said, expected_steps: float | None = None,
