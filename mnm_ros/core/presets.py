@@ -152,8 +152,7 @@ def settings_by_name(given: Mapping[str, Any]) -> Settings:
     problem = Problem(
         len(given['actions']), given['radius'], given['epsilon'], given['delta'])
     return settings(problem, given['preset'], {
-        option.name: given[option.name] for option in OPTIONS
-        if given.get(option.name, option.default) != option.default})
+        option.name: given[option.name] for option in OPTIONS if option.name in given})
 
 
 def parameters_of(resolved: Settings) -> dict[str, Any]:
