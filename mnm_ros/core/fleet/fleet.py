@@ -90,10 +90,9 @@ class Fleet:
         if name in self.exploration.quarantined:
             return RESET, None
         forbids = self.exploration.mnm.support.forbids
-        action = self.assignments.action(name, here)
-        while action is not None and forbids(here, action):    # declared since it was wanted
+        while (action := self.assignments.action(name, here)) is not None and (
+                forbids(here, action)):    # declared since it was wanted
             self.assignments.drop((here, action))
-            action = self.assignments.action(name, here)
         if action is None:
             self._idle = True
             begun = {each: self._pool.begun[here, each]
