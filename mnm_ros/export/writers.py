@@ -260,8 +260,7 @@ def log_mcap(learnt: ExportContents) -> bytes:
             writer.write_message('/improve', numbers, {'data': asked}, now)
             continue
         if isinstance(made, LookInput):
-            pair = () if made.state is None else (made.state, made.action)
-            writer.write_message('/look', numbers, {'data': pair}, now)
+            writer.write_message('/look', numbers, {'data': made.pair or ()}, now)
             continue
         begun = made.action if isinstance(made, Observation) else made.asked
         if begun is not None:
