@@ -52,8 +52,7 @@ class SourceWatch:
 
     def __init__(self) -> None:
         self.quarantined: dict[str, int] = {}
-        self._names: list[str] = []
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}    # from 0 on, by name
         self._robots: list[int] = []    # the sources that are robot sides
         self._windows: dict[Pair, list[tuple[int, int]]] = {}    # source and next state
         self._tests: dict[tuple[int, int], Contradiction] = {}    # by suspect and reference
@@ -61,7 +60,7 @@ class SourceWatch:
 
     def compare(self, pair: Pair, after: int, source: str) -> Finding | None:
         """Compare a transition, no RESET; return what has come to light by it, if anything."""
-        if len(self._names) < 2:
+        if len(self._numbers) < 2:
             return None
         window = self._windows.setdefault(pair, [])
         window.append((self._numbers[source], after))
@@ -78,13 +77,11 @@ class SourceWatch:
 
     def number(self, source: str, robot_side: bool) -> int:
         """Return the number of a source; the first call for a source says what it is."""
-        number = self._numbers.get(source)
-        if number is None:
-            number = self._numbers[source] = len(self._names)
-            self._names.append(source)
+        if source not in self._numbers:
+            self._numbers[source] = len(self._numbers)
             if robot_side:
-                self._robots.append(number)
-        return number
+                self._robots.append(self._numbers[source])
+        return self._numbers[source]
 
     def _compare_all(self, pair: Pair, window: list[tuple[int, int]]) -> Finding | None:
         sources = np.array([number for number, _ in window])
@@ -114,14 +111,15 @@ class SourceWatch:
 
     def _conclude(self, suspect: int, reference: int, pair: Pair) -> Finding:
         self._found[suspect, reference] = None
+        names = [*self._numbers]
         others = [number for number in self._robots
-                  if number != suspect and self._names[number] not in self.quarantined]
+                  if number != suspect and names[number] not in self.quarantined]
         against = sum((suspect, number) in self._found for number in others)
         least = 2 if suspect in self._robots else 1
         wrong = against >= least and 2 * against > len(others)
         if wrong:
-            self.quarantined[self._names[suspect]] = suspect
-        return Finding(self._names[suspect], self._names[reference], pair, wrong)
+            self.quarantined[names[suspect]] = suspect
+        return Finding(names[suspect], names[reference], pair, wrong)
 
     def _end(self, pair: Pair) -> None:
         self._windows.pop(pair, None)
