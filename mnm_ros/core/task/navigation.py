@@ -118,7 +118,6 @@ class Navigation(StepTask):
         self.outcome: tuple[GoalStatus, Reason] | None = None
         self.on_execution: Callable[[int, int, int | None], object] = lambda *execution: None
         self._open: Pair | None = None    # of the step under way
-        self._home = home
         self._target = policy.target
         self._steps_to_go = steps_to_go or StepsToGo(policy)
         self.from_home = self._attempts = Attempts(policy, ends_outside=True)
@@ -133,7 +132,7 @@ class Navigation(StepTask):
         if here == self._target:
             self._end(GoalStatus.REACHED, 'in 0 steps')
             return 'it is there'
-        if here != self._home:
+        if here != self.homing.home:
             if direct is None or here not in direct.expected_steps:
                 return f'by way of home, as no shorter way is known from {here}'
             if self._steps_to_go.credit < 0:
@@ -164,7 +163,7 @@ class Navigation(StepTask):
             return self._direct.expected_steps.get(self.last_state)
         # Steps before the robot is first at home do not count.
         return None if self.outcome else self._steps_to_go.expected(
-            self._place if self.attempts else self._home)
+            self._place if self.attempts else self.homing.home)
 
     @property
     def policies(self) -> tuple[Policy, ...]:
@@ -197,7 +196,7 @@ class Navigation(StepTask):
             self.attempts += not self._attempts.under_way
             if self._attempts.observe(state) and self._direct:
                 self._end_direct(failed=True)
-                if state == self._home:    # as if RESET had led there
+                if state == self.homing.home:    # as if RESET had led there
                     self.attempts += 1
                     self._attempts.observe(state)
         if self.attempts and not self._direct and not self.outcome:
