@@ -96,7 +96,7 @@ BASES: Mapping[str, BaseFactory | str] = {
 PARTS: Mapping[str, Mapping[str, Any]] = {
     'base': BASES, 'planner': PLANNERS, 'detector': DETECTORS, 'checks': CHECKS,
     'step_bound': STEP_BOUNDS}
-"""By the name of the option, and by the name of the part: its class, or ``module:factory``."""
+"""The parts that can be chosen, by option and name: a class, or the ``module:factory`` of one."""
 
 
 OPTION_SETS = ('mnm_ros.core.paper.options:PaperOptions',)

@@ -189,7 +189,7 @@ class ImproveInput:
 
 
 Wish = Union[Preference, LookInput, ImproveInput]
-"""Those by which people say what is to be done next; the promise does not depend on any."""
+"""Inputs by which people say what is to be done next; the promise does not depend on them."""
 
 Input = Union[Observation, Relocation, Interruption, WorkObservation, DeclarationInput, Wish]
 
