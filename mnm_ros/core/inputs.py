@@ -116,8 +116,8 @@ class Preference:
     """
     Somebody wants to go to ``state``: what that takes is certified before other things.
 
-    If the policy to it is doubted, it is tried soon. The exploration stays where it is. The choice
-    of the next action has no influence on the promise.
+    A doubted policy to the state is tried soon. The exploration stays where it is. The choice of
+    the next action has no influence on the promise.
 
     :ivar asked: the action that was asked for, and still is; None if none was.
     """
