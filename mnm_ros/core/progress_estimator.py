@@ -80,7 +80,7 @@ class ProgressEstimator:
             away=steps_away(home, found.lost, self._problem.actions, following))
 
     def revised(self, before: Hypothesis | None, now: Hypothesis,
-                withdrawn: Iterable[int] = ()) -> None:
+                withdrawn: Iterable[int]) -> None:
         """
         Record another hypothesis.
 
