@@ -135,11 +135,11 @@ class Improvements(BackgroundTask):
 
     def begin(self, held: Revisions, steps: int) -> bool:
         if self.wanted:
-            self._look(held)
+            self._take_proven(held)
         self.left = steps
         return self.target is not None
 
-    def _look(self, held: Revisions) -> None:
+    def _take_proven(self, held: Revisions) -> None:
         """Take what is proven to be nearly the best."""
         self.heed(held)
         round_, reach = held.round, held.parts.reach
@@ -208,7 +208,7 @@ class Improvements(BackgroundTask):
             made = self._made[pair] = self._made.get(pair, 0) + 1
             before = held.parts.reach.sets.counts.visits(*pair) - made
             if made >= max(_FEWEST, _GROWTH * before):
-                self._look(held)
+                self._take_proven(held)
         return self.target is not None and self.left > 0
 
     def shown(self, activity: PhaseActivity) -> PhaseActivity:
