@@ -111,11 +111,11 @@ def test_with_policies_from_the_start_a_new_state_is_sampled_before_all_that_lac
     line(run, 1, 4)
     here = 0
     while len(run.sampling.sampled) < 4:
-        assert not run.sampling.preferring
+        assert not run.sampling.preferred
         action = run.next_action()
         here = 0 if action == RESET else min(4, here + 1) if action == 0 else max(0, here - 1)
         run.observe(action, here)
-    assert 3 in run.sampling.sampled and run.sampling.preferring is known
+    assert 3 in run.sampling.sampled and bool(run.sampling.preferred) is known
     if known:
         assert run.sampling.heading(here)[0] == 3
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from mnm_ros.core import Counts, Policy, RESET, TransitionRows
 from mnm_ros.core.disco.sample import FIRST_EXECUTIONS, Sampling
-from mnm_ros.core.planning.shortest_ways import least_costs
+from mnm_ros.core.disco.ways import least_costs
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -125,7 +125,7 @@ def test_what_no_way_leads_to_keeps_nothing_else_from_being_sampled() -> None:
         for _ in range(3):
             sampling.want((2, WEST), corridor.visits(2, WEST) + 1)
             hurry(sampling)
-            assert sampling.action(0) in (EAST, WEST) and not sampling.preferring
+            assert sampling.action(0) in (EAST, WEST) and not sampling.preferred
             assert [sampling.action(state) for state in range(3)] == [EAST, EAST, WEST]
         lacking = sampling.executions_lacking
         sampling.urge((1, EAST))
@@ -232,13 +232,13 @@ def test_what_is_preferred_comes_first_until_it_lacks_nothing() -> None:
     corridor.sample_all()
     corridor.here = 0
     corridor.sampling.prefer(2)
-    assert not corridor.sampling.preferring    # it lacks nothing
+    assert not corridor.sampling.preferred    # it lacks nothing
     for state in (0, 2):
         corridor.sampling.want((state, WEST), corridor.visits(state, WEST) + 2)
     corridor.sampling.prefer(2)
-    assert corridor.sampling.preferring
+    assert corridor.sampling.preferred
     assert [corridor.step() for _ in range(3)] == [(0, EAST), (1, EAST), (2, WEST)]
-    while corridor.sampling.preferring:
+    while corridor.sampling.preferred:
         corridor.step()
     assert list(corridor.sampling.open) == [0]
 

@@ -62,7 +62,7 @@ class Agenda:
         sampling = self._sampling
         if not sampling.open or sampling.walk_is_due() or sampling.is_in_vain() or self.outdated:
             return True
-        return (self._certifier.sampled.first and not sampling.preferring) or (
+        return (self._certifier.sampled.first and not sampling.preferred) or (
             (self._at_once or bool(self.preferred))
             and (self.news or was_urgent and not sampling.urgent))
 

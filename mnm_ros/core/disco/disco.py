@@ -196,7 +196,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         if self.evaluating:
             self._evaluate(here, action, state)
         else:
-            was_urgent = self.sampling.urgent
+            was_urgent = bool(self.sampling.urgent)
             if here is not None:
                 self.sampling.observe(here, action, state)
             if self.agenda.is_due(was_urgent):

@@ -38,12 +38,16 @@ class Sampling:
     :param patience: steps after which new ways are searched for if none led to a sample.
     :ivar sampled: the states that are sampled.
     :ivar open: those with an action that lacks executions.
+    :ivar urgent: pairs that come before all others.
+    :ivar preferred: states that come before others.
     :ivar samples, steps: executions that were wanted, and steps made for them.
     """
 
     def __init__(self, counts: Counts, rows: TransitionRows, patience: int) -> None:
         self.sampled: dict[int, None] = {}
         self.open: dict[int, None] = {}
+        self.urgent: dict[Pair, None] = {}
+        self.preferred: dict[int, None] = {}
         self.samples = self.steps = 0
         self._counts = counts
         self._rows = rows
@@ -51,12 +55,10 @@ class Sampling:
         self._wanted: dict[Pair, int] = {}
         self._walked: Mapping[Pair, int] = {}    # wanted, too, but for certificates by walking
         self._walks = 0    # steps since that was planned
-        self._urgent: dict[Pair, None] = {}
         self._avoided: dict[Pair, None] = {}
         self._closed: dict[Pair, None] = {}
         self._leaves_closed = False    # whether the robot ever has pairs not to try
         self._behind: dict[int, None] = {}    # states to which no way seems to lead but those
-        self._preferred: dict[int, None] = {}
         self._way: dict[int, int] = {}
         self._led: dict[int, Policy] = {}
         self._trips: dict[int, int] = {}
@@ -82,16 +84,6 @@ class Sampling:
         vain = self._vain + more
         return vain > 0 and vain % (_IN_VAIN * self._patience) == 0
 
-    @property
-    def preferring(self) -> bool:
-        """Whether some states come before others."""
-        return bool(self._preferred)
-
-    @property
-    def urgent(self) -> bool:
-        """Whether some pairs come before all others."""
-        return bool(self._urgent)
-
     def enter(self, state: int, policy: Policy | None = None) -> None:
         """Sample a state from now on; ``policy`` leads there where no way is known."""
         if state not in self._rows.numbers:
@@ -106,7 +98,7 @@ class Sampling:
         """Want of these pairs what is wanted of any, because their kept samples have changed."""
         for pair in pairs:
             self._wanted.pop(pair, None)
-            self._urgent.pop(pair, None)
+            self.urgent.pop(pair, None)
             if pair[0] in self.sampled:
                 self.want(pair, self._first_executions(pair))
         self._stale = True
@@ -143,7 +135,7 @@ class Sampling:
     def urge(self, pair: Pair) -> None:
         """Have the pair executed once more before any other."""
         self.want(pair, self._counts.visits(*pair) + 1)
-        self._urgent[pair] = None
+        self.urgent[pair] = None
         self._stale = True
 
     def avoid(self, pairs: Collection[Pair]) -> None:
@@ -157,7 +149,7 @@ class Sampling:
         self._closed = dict.fromkeys(pairs)
         self._leaves_closed = True
         # An attempt may have executed since then what was to be executed soon.
-        self._urgent = {pair: None for pair in self._urgent if pair not in self._closed}
+        self.urgent = {pair: None for pair in self.urgent if pair not in self._closed}
         self._behind = {}
         self.avoid(left)
 
@@ -171,12 +163,12 @@ class Sampling:
     def prefer(self, state: int) -> None:
         """Sample what a state lacks now before other states."""
         if state in self.open:
-            self._preferred[state] = None
+            self.preferred[state] = None
             self._stale = True
 
     def _withdraw(self, state: int) -> None:
         """Take back what is urgent there."""
-        self._urgent = {pair: None for pair in self._urgent if pair[0] != state}
+        self.urgent = {pair: None for pair in self.urgent if pair[0] != state}
         self._stale = True
 
     def reopen(self, state: int) -> None:
@@ -188,7 +180,7 @@ class Sampling:
             self._stale = True
         elif not lacks and state in self.open:
             del self.open[state]
-            self._preferred.pop(state, None)
+            self.preferred.pop(state, None)
             self._stale = True
 
     def lacking(self, state: int) -> int | None:
@@ -208,9 +200,9 @@ class Sampling:
         self._rows.declare_again()
         self._stale = True
         support = self._rows.support
-        for pair in [pair for pair in (*self._wanted, *self._urgent) if support.forbids(*pair)]:
+        for pair in [pair for pair in (*self._wanted, *self.urgent) if support.forbids(*pair)]:
             self._wanted.pop(pair, None)
-            self._urgent.pop(pair, None)
+            self.urgent.pop(pair, None)
         for state in self.sampled:
             self.enter(state)
 
@@ -228,11 +220,11 @@ class Sampling:
         passed: set[int] = set()
         while here is not None and here not in passed:
             passed.add(here)
-            urgent = next((pair for pair in self._urgent if pair[0] == here), None)
+            urgent = next((pair for pair in self.urgent if pair[0] == here), None)
             if urgent is not None:
                 return urgent
-            lacking = self.lacking(here) if here in (self._preferred or self.open) else None
-            if lacking is not None and not self._urgent:
+            lacking = self.lacking(here) if here in (self.preferred or self.open) else None
+            if lacking is not None and not self.urgent:
                 return here, lacking
             action = self._way.get(here, RESET)
             here = self._rows.states[0] if action == RESET else usual(
@@ -241,20 +233,20 @@ class Sampling:
 
     def action(self, here: int) -> int:
         """Return a wanted action of this state, else one that leads to the nearest open one."""
-        if self._urgent:
-            for state, action in self._urgent:
+        if self.urgent:
+            for state, action in self.urgent:
                 if state == here:
                     return action
-        elif here in (self._preferred or self.open):
+        elif here in (self.preferred or self.open):
             lacking = self.lacking(here)
             waits = (here, lacking) in self._avoided and self._not_avoided()
             if lacking is not None and not waits:
                 return lacking
             # The ways may still lead here, though all that is lacking here can wait.
             self._stale = self._stale or lacking is not None and here not in self._way
-        if self._since > self._patience and self._urgent:
+        if self._since > self._patience and self.urgent:
             # No way seems to lead to the nearest any more.
-            self._withdraw((self.heading(here) or next(iter(self._urgent)))[0])
+            self._withdraw((self.heading(here) or next(iter(self.urgent)))[0])
         if self._stale or self._since > self._patience:
             self._find_ways()
         if here in self._way:
@@ -263,7 +255,7 @@ class Sampling:
 
     def _not_avoided(self) -> list[int]:
         """Return the states that lack more than what is avoided."""
-        return [state for state in self._preferred or self.open
+        return [state for state in self.preferred or self.open
                 if (state, self.lacking(state)) not in self._avoided
                 and state not in self._behind]
 
@@ -280,8 +272,8 @@ class Sampling:
         if self._behind:
             self._behind.pop(state, None)
         self.reopen(here)
-        if (here, action) in self._urgent:
-            del self._urgent[here, action]
+        if (here, action) in self.urgent:
+            del self.urgent[here, action]
             self._stale = True
 
     def distances(self) -> dict[int, float]:
@@ -304,14 +296,14 @@ class Sampling:
         which no way leads that is declared.
         """
         home = self._rows.states[0]
-        if self._closed and not self._urgent and not self._preferred and self._find_behind():
+        if self._closed and not self.urgent and not self.preferred and self._find_behind():
             return self.action(here)
         if here != home:
             return RESET
         # A pair that no known way can reach is urgent no more.
-        self._stale = self._stale or bool(self._urgent or self._preferred)
-        self._urgent.clear()
-        self._preferred.clear()
+        self._stale = self._stale or bool(self.urgent or self.preferred)
+        self.urgent.clear()
+        self.preferred.clear()
         for state in list(self.open):
             policy = self._led.get(state)
             if policy is not None and policy.covers(here):
@@ -347,6 +339,6 @@ class Sampling:
         """Point every state to the nearest open one."""
         self._stale = False
         self._since = 0
-        wanted = (dict.fromkeys(state for state, _ in self._urgent)
-                  or self._avoided and self._not_avoided() or self._preferred or self.open)
+        wanted = (dict.fromkeys(state for state, _ in self.urgent)
+                  or self._avoided and self._not_avoided() or self.preferred or self.open)
         self._way = ways.to_nearest(self._rows, wanted, self._avoided)

@@ -35,12 +35,12 @@ from mnm_ros.core.disco.evidence import (
 )
 from mnm_ros.core.disco.extensions import as_declared
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
+from mnm_ros.core.disco.ways import cheapest_edges, least_costs
 from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
-from mnm_ros.core.planning.shortest_ways import cheapest_edges, least_costs
 from mnm_ros.core.statistics.predictions import Record
 import numpy as np
 
