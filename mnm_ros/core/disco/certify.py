@@ -55,6 +55,8 @@ _SAMPLES = 0.2    # of the steps of attempts for each target, as attempts do for
 
 _RELEVANT_PART = 0.1    # pairs with less of the largest weight hardly matter to a certificate
 
+_SHORTER = 0.8    # of the steps of a policy, for another one to take its place
+
 _WITNESS_GROWTH = 1.5    # of the transitions of others, until the counts alone may certify
 
 
@@ -141,7 +143,7 @@ class Certifier:
             pairs = self.examiner.executed(policy)
             if chosen is not None and self._failed.same(target, moves, pairs):
                 continue
-            found = self.examiner.examine(model, *planned)
+            found = self.examiner.examine(*planned)
             certificate = found.certificate
             if self._take_if_certified(found):
                 model = None
@@ -167,15 +169,12 @@ class Certifier:
 
     def _take_by_model(self, near: Mapping[int, float]) -> None:
         """Make known what the counts alone certify: others may have made enough transitions."""
-        known, left, found = self.known.policies, [*near], True
+        known, found = self.known.policies, True
         while found:
             found, model = False, self.examiner.model(tuple(known))
-            for target in left:
-                planned = self.examiner.best_policy(model, target, None) if (
-                    target not in known) else None
-                if planned is None:
-                    continue
-                found = self._take_if_certified(self.examiner.examine(model, *planned)) or found
+            for target in near:
+                examined = None if target in known else self.examiner.look(target, model)
+                found = examined is not None and self._take_if_certified(examined) or found
 
     def _take_if_certified(self, found: Examination) -> bool:
         """Make a target known if the model certifies the policy to it; return whether."""
@@ -289,11 +288,12 @@ class Certifier:
         target, known = policy.target, self.known.policies
         if target not in known:
             return None
-        found = self.examiner.look(
-            target, self.examiner.model(tuple(state for state in known if state != target)))
+        model = self.examiner.model(tuple(state for state in known if state != target))
+        found = self.examiner.look(target, model)
         if found is None or found.certificate.bound > self._problem.limit:
             return None
-        if not self.examiner.is_shorter(found, policy):
+        moves = np.array([policy.action(0, state) for state in model.states])
+        if found.steps > _SHORTER * model.smoothed_value(moves, target, self._problem.limit):
             return None    # or ways that are equally short would take turns
         self.known.put(found.policy, found.certificate.steps)
         self.known.rests_on_sets(target)
@@ -326,7 +326,7 @@ class Certifier:
 
     def _pursue(self, chosen: Examination, near: Mapping[int, float], first: bool) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
-        model, policy, evidence, certificate, steps = chosen
+        policy, evidence, certificate, steps = chosen
         limit = self._problem.limit
         self._tests.settle(self.evidence[-1])
         offer = self._tests.offer(policy, steps, self.evidence[-1])

@@ -18,21 +18,16 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
-import numpy as np
-
-_SHORTER = 0.8    # of the steps of a policy, for another one to take its place
 
 
 class Examination(NamedTuple):
     """
     The result of checking a target.
 
-    :ivar model: of the states that the policy goes through.
     :ivar evidence: that the certificate rests on.
     :ivar steps: that the policy seems to take by smoothed counts.
     """
 
-    model: EmpiricalModel
     policy: Policy
     evidence: CertificateEvidence
     certificate: Certificate
@@ -70,18 +65,18 @@ class Examiner:
         :returns: None if the policy does not even seem to be within the limit.
         """
         planned = self.best_policy(model, target, None)
-        return None if planned is None else self.examine(model, *planned)
+        return None if planned is None else self.examine(*planned)
 
     def bound(self, policy: Policy) -> float:
         """Return the steps that a policy takes at most by its best certificate."""
         return min(self.certificate(each, policy).bound for each in self.evidence)
 
-    def examine(self, model: EmpiricalModel, policy: Policy, steps: float) -> Examination:
-        """Return a policy with its best certificate."""
+    def examine(self, policy: Policy, steps: float) -> Examination:
+        """Return a policy, and the steps that it seems to take, with its best certificate."""
         evidence, certificate = min(
             ((each, self.certificate(each, policy)) for each in self.evidence),
             key=lambda found: found[1].bound)
-        return Examination(model, policy, evidence, certificate, steps)
+        return Examination(policy, evidence, certificate, steps)
 
     def lower_bound(self, policy: Policy) -> float:
         """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
@@ -91,12 +86,6 @@ class Examiner:
             likely = model.lower_bound(doubt=False)
             bounds.append(model.lower_bound() if likely > self._problem.limit else likely)
         return max(bounds)
-
-    def is_shorter(self, found: Examination, policy: Policy) -> bool:
-        """Return whether what was found takes clearly fewer steps than a policy."""
-        model, limit, target = found.model, self._problem.limit, policy.target
-        moves = np.array([policy.action(0, state) for state in model.states])
-        return found.steps <= _SHORTER * model.smoothed_value(moves, target, limit)
 
     def best_policy(self, model: EmpiricalModel, target: int,
                     guess: Indices | None) -> tuple[Policy, float] | None:
@@ -109,10 +98,7 @@ class Examiner:
             moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
             if steps > self._problem.limit:
                 return None
-        return self._policy(model, target, moves), steps
-
-    def _policy(self, model: EmpiricalModel, target: int, moves: Indices) -> Policy:
-        return Policy(target, self._horizon, model.states, (tuple(int(move) for move in moves),))
+        return Policy(target, self._horizon, model.states, (tuple(moves.tolist()),)), steps
 
     def executed(self, policy: Policy) -> tuple[Pair, ...]:
         """Return the pairs that the policy has been seen to come to."""
