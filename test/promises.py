@@ -120,7 +120,7 @@ INEQUALITIES = (
             '_FIRST, _FIRST_OF_DRIVES = 0.5, 0.75', '_FIRST, _FIRST_OF_DRIVES = 0.5, 1.5',
             'core/test_evidence.py'),
     Promise('attempts have a quarter of the delta of a declared test', _EVIDENCE,
-            'self._log(place) - math.log(self._by_attempts),', 'self._log(place),',
+            '(math.log(self._by_attempts) if declared', '(0.0 if declared',
             'core/test_evidence.py core/test_joint.py'),
     Promise('the pairs of a declared test have the other three', _EVIDENCE,
             'self.evidence[1] - self._fewer', 'self.evidence[1] - 2 - self._fewer',

@@ -29,6 +29,7 @@ import pytest
 from tiers import strength
 
 PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)
+ANY = Policy(9, 20, (8,), ((0,),))    # of which nothing is declared
 
 
 @pytest.mark.parametrize('by_model', [1 / 2, 1 / 5])
@@ -41,7 +42,7 @@ def test_a_part_is_for_the_model_and_the_rest_for_all_tests_together(by_model: f
         -math.log(share(1, EVEN_PARTS) * 0.08 * by_model) - math.log(3 / 4))
     spent, rest = 0.0, 0.08 * (1 - by_model)
     for number in range(1, 40):
-        told, (_, nats) = evidence.nats, evidence.new_test().evidence
+        told, (_, nats) = evidence.nats, evidence.new_test(ANY).evidence
         assert nats == told == pytest.approx(math.log(number * (number + 1) / rest))
         spent += math.exp(-nats)
     assert 0.9 * rest < spent < rest
@@ -60,7 +61,7 @@ def test_the_first_test_of_drives_has_most_of_the_part_for_all_tests_together() 
     parts = []
     for _ in range(200):
         parts.append(math.exp(-whole.nats) / 0.04)
-        whole.new_test()
+        whole.new_test(ANY)
     assert parts[:3] == [pytest.approx(part) for part in (3 / 4, 1 / 12, 1 / 24)]
     assert parts == sorted(parts, reverse=True) and 0.99 < sum(parts) < 1
 
@@ -89,11 +90,11 @@ def test_floors_leave_a_policy_of_drives_well_within_the_limit() -> None:
 
 def test_where_a_policy_is_certified_all_later_tests_move_up_by_one() -> None:
     evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
-    tests = [evidence.new_test() for _ in range(4)]
+    tests = [evidence.new_test(ANY) for _ in range(4)]
     for number in (2, 0):
         evidence.release(tests[number])
         evidence.release(tests[number])    # it has no place any more
-    for place, test in enumerate((tests[1], tests[3], evidence.new_test()), 1):
+    for place, test in enumerate((tests[1], tests[3], evidence.new_test(ANY)), 1):
         assert test.evidence[1] == pytest.approx(math.log(place * (place + 1) / 0.04))
 
 
@@ -102,15 +103,15 @@ def test_tests_that_left_given_the_map_are_in_place_again_where_it_was_false() -
 
     def takes(place: int) -> Any:
         return pytest.approx(math.log(place * (place + 1) / 0.04))
-    tests = [evidence.new_test() for _ in range(4)]
+    tests = [evidence.new_test(ANY) for _ in range(4)]
     evidence.release(tests[1], given=True)
     assert [test.evidence[1] for test in tests] == [takes(place) for place in (1, 2, 2, 3)]
     assert evidence.nats == takes(4)
     evidence.release(tests[0])    # of which no map has told
     evidence.release(tests[1], given=True)    # which has left
-    evidence.release(CertificateEvidence(PROBLEM, 20, 0.08).new_test(), given=True)
+    evidence.release(CertificateEvidence(PROBLEM, 20, 0.08).new_test(ANY), given=True)
     assert [test.evidence[1] for test in tests[2:]] == [takes(1), takes(2)]
-    tests += [evidence.new_test()]
+    tests += [evidence.new_test(ANY)]
     assert tests[4].evidence[1] == takes(3)
     while tests[4].lacking > 0:
         tests[4].record(2, False)
@@ -141,7 +142,7 @@ def test_after_a_false_map_few_tests_are_ever_wrong(told: bool) -> None:
         for number in range(24):
             if number == 16:
                 evidence.restore()
-            test, said = evidence.new_test(), Decision.UNDECIDED
+            test, said = evidence.new_test(ANY), Decision.UNDECIDED
             # With the limit 8, E[X] is 8.07: nothing but luck certifies it.
             for length in rng.choice((5, 20), p=(0.872, 0.128), size=60).tolist():
                 said = test.record(length, length == 20)
@@ -163,7 +164,7 @@ def test_of_tests_that_share_attempts_and_end_at_any_time_few_are_ever_wrong() -
         rng = np.random.default_rng(seed)
         evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
         # With the limit 8, E[X] is 3, 5 or 8.07: nothing but luck certifies the last ones.
-        left = {number: evidence.new_test() for number in range(6)}
+        left = {number: evidence.new_test(ANY) for number in range(6)}
         bad = {2, 4, 5}
         for luck in rng.random(250).tolist():
             for number, test in left.items():
@@ -188,7 +189,7 @@ def test_among_tests_that_come_and_go_few_are_ever_wrong() -> None:
             good = rng.random() < 0.7
             # With the limit 8, E[X] is 3 or 8.07: nothing but luck certifies the latter.
             ends, chances = ((2, 4), (0.5, 0.5)) if good else ((5, 20), (0.872, 0.128))
-            test, said = evidence.new_test(), Decision.UNDECIDED
+            test, said = evidence.new_test(ANY), Decision.UNDECIDED
             for length in rng.choice(ends, p=chances, size=100).tolist():
                 said = test.record(length, length == 20)
                 if said is not Decision.UNDECIDED:

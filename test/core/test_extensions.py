@@ -76,7 +76,7 @@ def test_a_test_that_has_begun_goes_on_if_it_passes_there() -> None:
         corridor.tests.begin(corridor.tests.offered(offer, None, 2.4, 5.0), evidence)
     found = corridor.led_on(NEAR)
     assert [each.target for each in found] == [1, 2]
-    assert found[1] is corridor.tests.begun[2][0]
+    assert found[1] is corridor.tests.begun[2].policy
 
 
 def test_a_state_is_known_only_once_all_is_that_its_policy_goes_through() -> None:

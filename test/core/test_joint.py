@@ -10,10 +10,9 @@ import math
 
 from binomial import binomial_tail
 from mnm_ros.core import Declaration, Policy, Problem, Support
-from mnm_ros.core.disco.evidence import CertificateEvidence, declared_pairs, DeclaredTest
+from mnm_ros.core.disco.evidence import CertificateEvidence, declared_pairs
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
-from mnm_ros.core.statistics.evaluation import BettingEvaluation
 from mnm_ros.core.statistics.joint import Floor, JointEvidence, JointModel, UNITS
 from mnm_ros.core.statistics.joint_rows import shares
 from mnm_ros.core.statistics.predictions import Predictions
@@ -232,7 +231,7 @@ def test_only_what_is_declared_as_a_whole_is_tested_by_its_pairs() -> None:
     problem = Problem(1, 6.0, 1.0, 0.1, Support(Declaration({0: ((1, 0),), 1: ((2, 1),)})))
     evidence = CertificateEvidence(problem, HORIZON, 0.05)
     tests = [evidence.new_test(policy_of(states)) for states in (2, 3)]
-    assert [type(test) for test in tests] == [DeclaredTest, BettingEvaluation]
+    assert [test.declared for test in tests] == [True, False]
     nats = [test.evidence[1] for test in tests]
     evidence.release(tests[0], given=True)
     assert tests[1].evidence[1] < nats[1]
@@ -246,14 +245,14 @@ def test_pairs_certify_with_three_quarters_of_the_delta_of_their_test() -> None:
     problem, policy = Problem(1, 2.0, 1.0, 0.1, declared), policy_of(1)
     evidence = CertificateEvidence(problem, HORIZON, delta, by_model=0.5)
     test = evidence.new_test(policy)
-    assert isinstance(test, DeclaredTest)
+    assert test.declared
     # The first place has half of what is for tests, and its pairs three quarters of that.
     nats = math.log(1 * 2 / (delta * 0.5) / 0.75)
     when: dict[str, int] = {}
     for number in range(60):
         evidence.sets.add(0, 0, int(number % 4 > 0))
         bound = JointModel(test.pairs.balls(nats), policy, problem.limit, declared).bound()
-        if test.certified_by_pairs(policy, problem):
+        if test.certified_by_pairs():
             when.setdefault('certified', number)
         if bound <= problem.limit:
             when.setdefault('within', number)

@@ -36,7 +36,7 @@ class Begun:
         first = self.tests.offer(to(0, 0), 2.0, self.evidence)
         assert first.policy == to(0, 0) and first.test is None
         self.tests.begin(first, self.evidence)
-        self.test = self.tests.begun[TARGET][1]
+        self.test = self.tests.begun[TARGET]
 
     def add(self, state: int, action: int, after: int, times: int) -> None:
         for _ in range(times):
@@ -68,7 +68,8 @@ def test_a_test_goes_on_although_another_policy_is_a_little_better() -> None:
     before = begun.evidence.nats
     begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.evidence),
                       begun.evidence)
-    assert begun.tests.begun[TARGET] == (to(0, 0), begun.test) and begun.evidence.nats == before
+    assert begun.tests.begun[TARGET] is begun.test and begun.test.policy == to(0, 0)
+    assert begun.evidence.nats == before
 
 
 @pytest.mark.parametrize('slips', [60, 400])
@@ -111,7 +112,7 @@ def test_only_a_test_of_what_was_certified_leaves_its_place(
     begun = Begun()
     free = CertificateEvidence(PROBLEM, HORIZON, 0.06)
     for _ in range(place - 1):
-        free.new_test()
+        free.new_test(to(0, 0))
     if policy is None:
         del begun.tests.begun[TARGET]
     else:

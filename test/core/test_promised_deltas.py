@@ -71,7 +71,7 @@ def test_a_run_of_disco_divides_its_delta_as_the_table_says(
     for place in range(1, 30):
         assert math.exp(-evidence.nats) == pytest.approx(
             by_attempts * DELTA / (place * (place + 1)))
-        evidence.new_test()
+        evidence.new_test(Policy(9, 5, (8,), ((0,),)))
 
 
 @pytest.mark.parametrize('known', [1, 2, 9, 40])

@@ -10,7 +10,7 @@ import random
 from statistics import fmean
 
 from mnm_ros.core import Declaration, Exploration, Policy, Problem, RESET, settings, Support
-from mnm_ros.core.disco.evidence import CertificateEvidence, DeclaredTest
+from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.joint import JointEvidence
 from tiers import strength
@@ -155,5 +155,5 @@ def test_the_last_of_several_tests_takes_no_more_than_the_first() -> None:
     assert evidence.nats_of_pairs(tests[1:]) > first
     evidence.release(tests[0], given=True)
     evidence.release(tests[1], given=True)
-    assert isinstance(tests[2], DeclaredTest)
+    assert tests[2].declared
     assert evidence.nats_of_pairs(tests[2:]) == first

@@ -20,8 +20,8 @@ import math
 
 from mnm_ros.core.disco.evidence import (
     CertificateEvidence,
-    DeclaredTest,
     NATS_TO_BEGIN,
+    PolicyTest,
     PolicyTests,
 )
 from mnm_ros.core.disco.examiner import Examination, Examiner
@@ -45,7 +45,7 @@ from mnm_ros.core.progress.said import (
     TestingAttempts,
     TestingPolicy,
 )
-from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, longest
+from mnm_ros.core.statistics.evaluation import Decision, longest
 import numpy as np
 
 SAMPLE_GROWTH = 1.5
@@ -159,9 +159,9 @@ class Certifier:
     def leave_closed(self, pairs: Collection[Pair]) -> None:
         """Plan no policies through these pairs, and end the tests of those that use them."""
         self.examiner.closed = tuple(pairs)
-        for policy, _ in tuple(self._tests.begun.values()):
-            if policy.plays(frozenset(pairs)):
-                del self._tests.begun[policy.target]
+        for target, test in tuple(self._tests.begun.items()):
+            if test.policy.plays(frozenset(pairs)):
+                del self._tests.begun[target]
 
     def witness(self) -> None:
         """Record that the counts have a transition that this run has not chosen to make."""
@@ -182,7 +182,7 @@ class Certifier:
             return False
         self._make_known(found.policy, found.certificate.steps, found.evidence,
                          self.examiner.needs_map(found.policy))
-        self.known.rests_on_sets(found.policy.target)
+        self.known.by_model[found.policy.target] = None
         return True
 
     def judge(self, episode: Episode) -> bool:
@@ -241,12 +241,12 @@ class Certifier:
 
     def tested_through(self, target: int) -> tuple[int, ...]:
         """Return the states that the policy under test for a target goes through, if any."""
-        return self._tests.begun[target][0].states if target in self._tests.begun else ()
+        return self._tests.begun[target].policy.states if target in self._tests.begun else ()
 
-    def _test_of(self, episode: Episode) -> BettingEvaluation | None:
+    def _test_of(self, episode: Episode) -> PolicyTest | None:
         """Return the test that an attempt is part of, unless it has ended."""
-        policy, test = self._tests.begun.get(episode.policy.target, (None, None))
-        return test if policy is episode.policy else None
+        test = self._tests.begun.get(episode.policy.target)
+        return test if test is not None and test.policy is episode.policy else None
 
     def _take_tested(self) -> bool:
         """Make known what its test certifies, if all that its policy goes through is known."""
@@ -254,17 +254,17 @@ class Certifier:
         before = len(known)
         while found:
             found = False
-            for policy, test in tuple(self._tests.begun.values()):
-                if isinstance(test, DeclaredTest) and test.waits or not all(
-                        state in known for state in policy.states):
+            for test in tuple(self._tests.begun.values()):
+                policy = test.policy
+                if test.waits or not all(state in known for state in policy.states):
                     continue
-                given = test.lacking > 0 or self.evidence[-1].needs_map(test)
-                if test.lacking <= 0 or self.known.certified_by_pairs(policy, test):
+                if test.lacking <= 0 or test.certified_by_pairs():
+                    given = test.lacking > 0 or self.evidence[-1].needs_map(test)
                     steps = (test.mean_steps if test.arrived else
                              self.examiner.steps(self.evidence[-1], policy))
                     self._make_known(policy, steps, self.evidence[-1], given)
                     if given:
-                        self.known.rests_on_place(policy, test)
+                        self.known.by_place[policy.target] = test
                     found = True
         return len(known) > before
 
@@ -296,7 +296,7 @@ class Certifier:
         if found.steps > _SHORTER * model.smoothed_value(moves, target, self._problem.limit):
             return None    # or ways that are equally short would take turns
         self.known.put(found.policy, found.certificate.steps)
-        self.known.rests_on_sets(target)
+        self.known.by_model[target] = None
         return found.policy
 
     def activity(self, here: int | None) -> PhaseActivity:
@@ -306,7 +306,7 @@ class Certifier:
             target = self.attempts.policy.target
             said: Said = TestingPolicy(target)
             if target in self._tests.begun:
-                _, test = self._tests.begun[target]
+                test = self._tests.begun[target]
                 said = TestingAttempts(target, test.arrived, test.played)
             return PhaseActivity('testing', said, target, None, shown)
         lacking, count = self._sampling.executions_lacking, len(self._sampling.sampled)
@@ -316,7 +316,7 @@ class Certifier:
         return PhaseActivity('sampling', said, state, action, shown)
 
     def _evidence_shown(self) -> Iterator[Evidence]:
-        for target, (_, test) in self._tests.begun.items():
+        for target, test in self._tests.begun.items():
             yield Evidence('policy', target, None, *test.evidence)
         if self.sampled.target is not None and self.attempts is None:
             counts, wanted = self.evidence[0].sets.counts, self.sampled.wanted
@@ -359,7 +359,7 @@ class Certifier:
     def _make_known(self, policy: Policy, steps: float, evidence: CertificateEvidence,
                     given: bool) -> None:
         self.known.put(policy, steps)
-        self.known.rests_on_no_place(policy.target)
+        self.known.by_place.pop(policy.target, None)
         self._tests.certified(policy, evidence, given)
         self._failed.by_target.pop(policy.target, None)
         self._planner.forget(policy.target)

@@ -8,7 +8,7 @@ It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 import math
 from typing import TYPE_CHECKING
@@ -35,60 +35,60 @@ _SPARED = 0.3    # of the steps that the limit leaves, for what no evidence is a
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
 
-class DeclaredTest(BettingEvaluation):
+class PolicyTest(BettingEvaluation):
     """
-    A test of a policy of which it is declared where all its pairs lead.
+    A test of a policy: its attempts certify it, or its pairs where all are declared.
 
-    A part of its delta is for its attempts, and the rest for whatever its pairs did since it
-    began, see ``joint.py``: either certifies.
+    Where it is declared where all its pairs lead, a part of its delta is for its attempts, and the
+    rest for whatever its pairs did since it began, see ``joint.py``: either certifies.
 
-    :param horizon, limit: of the attempts.
+    :param policy: that is tested.
+    :param problem: with the limit to certify, and the support.
+    :param horizon: of the attempts.
     :param nats: that attempts take.
     :param fewer: nats that pairs take fewer than attempts.
-    :param pairs: what is seen of them.
-    :ivar pairs: the same.
+    :param pairs: what is seen of them; of none unless all are declared.
+    :ivar policy, pairs: the same.
     :ivar waits: whether executions lack (``walking.py``), so that no check is needed.
     """
 
-    def __init__(self, horizon: int, limit: float, nats: float, fewer: float,
+    def __init__(self, policy: Policy, problem: Problem, horizon: int, nats: float, fewer: float,
                  pairs: JointEvidence) -> None:
-        super().__init__(horizon, limit, limit, math.exp(-nats))
+        super().__init__(horizon, problem.limit, problem.limit, math.exp(-nats))
+        self.policy = policy
         self.waits = False
+        self._problem = problem
         self._fewer = fewer
         self.pairs = pairs
         self._looked = 0, 0    # executions, and changes of the support, at the last check
         self._enough, self._too_much = -math.inf, math.inf    # nats, by that check
 
     @property
-    def executions(self) -> int:
-        """Return those of the pair with the fewest that has any."""
-        return min(self.pairs.executions, default=0)
+    def declared(self) -> bool:
+        """Return whether its pairs count."""
+        return bool(self.pairs.before)
 
-    def certified_by_pairs(self, policy: Policy, problem: Problem) -> bool:
+    def certified_by_pairs(self) -> bool:
         """Return whether the pairs suffice."""
-        return self.suffice(policy, problem, self.evidence[1] - self._fewer)
+        return self.declared and self.suffice(self.evidence[1] - self._fewer)
 
-    def suffice(self, policy: Policy, problem: Problem, nats: float) -> bool:
+    def suffice(self, nats: float) -> bool:
         """Return whether the pairs would suffice if they took so many nats."""
-        executions, changes = self.pairs.executions, problem.support.changes
-        if nats > min(executions, default=0) * math.log(problem.limit):
+        limit, support = self._problem.limit, self._problem.support
+        executions, changes = self.pairs.executions, support.changes
+        if nats > min(executions, default=0) * math.log(limit):
             return False    # a pair that fails all but this seldom is plausible
         made = sum(executions)
         if made > _LOOK_GROWTH * self._looked[0] or changes != self._looked[1]:
             self._looked = made, changes
             self._enough, self._too_much = -math.inf, math.inf
         if self._enough < nats < self._too_much:
-            if JointModel(self.pairs.balls(nats), policy, problem.limit,
-                          problem.support).bound() <= problem.limit:
+            model = JointModel(self.pairs.balls(nats), self.policy, limit, support)
+            if model.bound() <= limit:
                 self._enough = nats
             else:
                 self._too_much = nats
         return nats <= self._enough
-
-
-def rests_on(test: BettingEvaluation, pairs: Collection[Pair]) -> bool:
-    """Return whether a test counts what was seen of any of these pairs."""
-    return isinstance(test, DeclaredTest) and not test.pairs.before.keys().isdisjoint(pairs)
 
 
 class CertificateEvidence:
@@ -126,8 +126,6 @@ class CertificateEvidence:
     :ivar sets: over the transitions.
     """
 
-    _given: tuple[BettingEvaluation, ...] = ()
-
     def __init__(self, problem: Problem, horizon: int, delta: float,
                  by_model: float = 1 / 2) -> None:
         self.sets = ConfidenceSets(delta * by_model, problem.support)
@@ -137,77 +135,72 @@ class CertificateEvidence:
         drives = problem.support.declared.drives
         self._first = _FIRST_OF_DRIVES if drives else _FIRST
         self._by_attempts = _BY_ATTEMPTS_OF_DRIVES if drives else _BY_ATTEMPTS
-        self._places: dict[int, BettingEvaluation] = {}
+        self._places: list[PolicyTest] = []
+        self._given: list[PolicyTest] = []    # those that have left, relying on the map
 
     @property
     def nats(self) -> float:
         """Return what the next test takes: the logarithm of one over its error probability."""
         return self._log(self._free())
 
-    def nats_of_pairs(self, tests: Container[BettingEvaluation]) -> float:
+    def nats_of_pairs(self, tests: Container[PolicyTest]) -> float:
         """Return what the pairs of these tests take once each is the first of them."""
-        others = sum(each not in tests and each not in self._given
-                     for each in self._places.values())
+        others = sum(each not in tests and each not in self._given for each in self._places)
         return self._log(1 + others) - math.log(1 - self._by_attempts)
 
-    def new_test(self, policy: Policy | None = None) -> BettingEvaluation:
-        """Return a test of one more policy; the pairs of its policy, if known, may count, too."""
-        limit, place = self._problem.limit, self._free()
-        pairs = () if policy is None else declared_pairs(policy, self._problem.support)
-        test = DeclaredTest(
-            self._longest, limit, self._log(place) - math.log(self._by_attempts),
+    def new_test(self, policy: Policy) -> PolicyTest:
+        """Return a test of one more policy."""
+        pairs = declared_pairs(policy, self._problem.support)
+        test = PolicyTest(
+            policy, self._problem, self._longest, self._takes(bool(pairs), self._free()),
             math.log((1 - self._by_attempts) / self._by_attempts),
-            JointEvidence(self.sets, pairs, floors(pairs, self._problem))
-        ) if pairs else BettingEvaluation(
-                self._longest, limit, limit, math.exp(-self._log(place)))
-        self._places[place + len(self._given)] = test
+            JointEvidence(self.sets, pairs, floors(pairs, self._problem)))
+        self._places.append(test)
         return test
 
-    def release(self, test: BettingEvaluation, given: bool = False) -> None:
+    def release(self, test: PolicyTest, given: bool = False) -> None:
         """
         Let a test leave its place, if it has one: its policy has been certified.
 
         :param given: whether that needs what is declared, see ``needs_map``.
         """
         if not given:
-            self._places = dict(enumerate((
-                each for _, each in sorted(self._places.items()) if each is not test), 1))
-        self._given = tuple(each for each in self._places.values() if each in self._given
-                            or given and each is test)
+            self._places = [each for each in self._places if each is not test]
+        self._given = [each for each in self._places
+                       if each in self._given or given and each is test]
         self._require()
 
-    def needs_map(self, test: BettingEvaluation) -> bool:
+    def needs_map(self, test: PolicyTest) -> bool:
         """Return whether a test lacks capital if tests that rely on the map keep their places."""
         return bool(self._given) and any(
-            each is test and test.evidence[1] - test.lacking < self._takes(test, place)
-            for place, each in self._places.items())
+            each is test and test.evidence[1] - test.lacking < self._takes(test.declared, place)
+            for place, each in enumerate(self._places, 1))
 
-    def restore(self) -> list[BettingEvaluation]:
+    def restore(self) -> list[PolicyTest]:
         """
         Put the tests that left their places relying on the map back in their places.
 
         :returns: these, the earliest first: only what began before matters to whether one leaves
             its place at once again, as it certifies there by what is declared now.
         """
-        given, self._given = self._given, ()
+        given, self._given = self._given, []
         self._require()
-        return [test for test in self._places.values() if test in given]
+        return given
 
     def _require(self) -> None:
         """Give each test what it takes in its place."""
         before = 0
-        for place, each in self._places.items():
-            each.require(self._takes(each, place - before))
+        for place, each in enumerate(self._places, 1):
+            each.require(self._takes(each.declared, place - before))
             before += each in self._given
 
     def _free(self) -> int:
         """Return the place behind all tests that have not left theirs."""
-        return max(self._places, default=0) + 1 - len(self._given)
+        return len(self._places) + 1 - len(self._given)
 
-    def _takes(self, test: BettingEvaluation, place: int) -> float:
+    def _takes(self, declared: bool, place: int) -> float:
         """Return the nats that the attempts of a test take in a place."""
-        return self._log(place) - math.log(
-            self._by_attempts if isinstance(test, DeclaredTest) else 1.0)
+        return self._log(place) - (math.log(self._by_attempts) if declared else 0.0)
 
     def _log(self, place: int) -> float:
         parts = 1 / self._first if place == 1 else place * (place + 1) / (2 * (1 - self._first))
@@ -231,7 +224,7 @@ def floors(pairs: Sequence[Pair], problem: Problem) -> dict[Pair, Floor]:
     With all pairs as bad as that, the policy takes ``_SPARED`` of the steps that the limit leaves.
     """
     ends = {pair: {*(problem.support.ends(*pair) or ())} - {pair[0]} for pair in pairs}
-    if len(pairs) >= problem.limit or any(len(each) != 1 for each in ends.values()):
+    if not 0 < len(pairs) < problem.limit or any(len(each) != 1 for each in ends.values()):
         return {}
     chance = 1 / (1 + _SPARED * (problem.limit / len(pairs) - 1))
     return {pair: Floor(each.pop(), chance) for pair, each in ends.items()}
@@ -249,7 +242,7 @@ class Offer:
     """
 
     policy: Policy
-    test: BettingEvaluation | None
+    test: PolicyTest | None
     attempts: float
     steps: float
 
@@ -264,7 +257,7 @@ class PolicyTests:
     :param horizon: of the policies.
     :param problem: with the expected steps to certify.
     :param examiner: with the model by which policies are compared.
-    :ivar begun: the policy and its test by target; the delta of one that is taken out is spent.
+    :ivar begun: the test by target; the delta of one that is taken out is spent.
     """
 
     def __init__(self, horizon: int, problem: Problem, examiner: Examiner) -> None:
@@ -272,8 +265,8 @@ class PolicyTests:
         self._examiner = examiner
         self._limit = problem.limit
         self._support = problem.support
-        self.begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
-        self._given_up: list[tuple[Policy, BettingEvaluation]] = []
+        self.begun: dict[int, PolicyTest] = {}
+        self._given_up: list[PolicyTest] = []
 
     def offer(self, policy: Policy, steps: float, evidence: CertificateEvidence) -> Offer:
         """
@@ -284,14 +277,14 @@ class PolicyTests:
         :param evidence: that a new test would be part of.
         """
         new = self.offered(policy, None, steps, evidence.nats + NATS_TO_BEGIN)
-        if policy.target not in self.begun:
+        test = self.begun.get(policy.target)
+        if test is None:
             return new
-        begun, test = self.begun[policy.target]
-        expected = self._examiner.model(begun.states).smoothed_value(
-            np.array(begun.actions[0]), policy.target, self._limit)
+        expected = self._examiner.model(test.policy.states).smoothed_value(
+            np.array(test.policy.actions[0]), policy.target, self._limit)
         if expected >= self._limit:
             return new
-        return min(self.offered(begun, test, expected, test.lacking), new,
+        return min(self.offered(test.policy, test, expected, test.lacking), new,
                    key=lambda offer: offer.steps)
 
     def begin(self, offer: Offer, evidence: CertificateEvidence) -> None:
@@ -300,7 +293,7 @@ class PolicyTests:
         if offer.test is None:
             if target in self.begun:
                 self._given_up.append(self.begun[target])
-            self.begun[target] = offer.policy, evidence.new_test(offer.policy)
+            self.begun[target] = evidence.new_test(offer.policy)
 
     def clear(self) -> None:
         """End all tests; their parts of the delta are spent."""
@@ -316,13 +309,14 @@ class PolicyTests:
         :param evidence: by which it was; a test that is part of another one keeps its place.
         :param given: whether that needs what is declared.
         """
-        if policy.target in self.begun:
-            tested, test = self.begun.pop(policy.target)
-            # With the same moves over more states, an attempt may go on where this one ends.
-            if tested.states == policy.states and tested.same_as(policy):
-                evidence.release(test, given)
-            else:
-                self._given_up.append((tested, test))
+        test = self.begun.pop(policy.target, None)
+        if test is None:
+            return
+        # With the same moves over more states, an attempt may go on where this one ends.
+        if test.policy.states == policy.states and test.policy.same_as(policy):
+            evidence.release(test, given)
+        else:
+            self._given_up.append(test)
 
     def settle(self, evidence: CertificateEvidence) -> None:
         """
@@ -330,21 +324,21 @@ class PolicyTests:
 
         :param evidence: the latest, that all of them are part of.
         """
-        for each in tuple(self._given_up):
-            if self._examiner.certifies(each[0]):
-                evidence.release(each[1], self._examiner.needs_map(each[0]))
-                self._given_up.remove(each)
+        for test in tuple(self._given_up):
+            if self._examiner.certifies(test.policy):
+                evidence.release(test, self._examiner.needs_map(test.policy))
+                self._given_up.remove(test)
 
-    def offered(self, policy: Policy, test: BettingEvaluation | None, steps: float,
+    def offered(self, policy: Policy, test: PolicyTest | None, steps: float,
                 nats: float) -> Offer:
         """Return the offer of a test that lacks so many nats, of a policy of so many steps."""
         margin = max(_LEAST_MARGIN, self._limit - steps)
         attempts = nats / math.log1p(margin / (self._horizon + 1))
         pairs = len(declared_pairs(policy, self._support)) if (
-            test is None or isinstance(test, DeclaredTest)) else 0
+            test is None or test.declared) else 0
         if pairs:    # mostly it takes so many executions of the pair that is seldom executed
-            takes = nats if test is None else test.evidence[1]
-            made = test.executions if isinstance(test, DeclaredTest) else 0
+            takes, made = (nats, 0) if test is None else (
+                test.evidence[1], min(test.pairs.executions, default=0))
             attempts = min(attempts, max(
                 1.0, (takes + _EXCESS * pairs) / math.log1p(margin) - made))
         return Offer(policy, test, attempts, attempts * (steps + 1))

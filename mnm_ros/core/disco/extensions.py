@@ -81,7 +81,8 @@ class PolicyExtensions:
 
     def _begun(self, target: int, policy: Policy, plays: Mapping[int, int]) -> Offer | None:
         """Return how a test goes on if its policy passes that of another one, as that plays."""
-        begun, test = self._tests.begun[target]
+        test = self._tests.begun[target]
+        begun = test.policy
         if not begun.covers(policy.target) or target in plays or any(
                 begun.action(0, state) != action for state, action in plays.items()):
             return None

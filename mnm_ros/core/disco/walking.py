@@ -29,8 +29,8 @@ from typing import NamedTuple
 from mnm_ros.core.disco.evidence import (
     CertificateEvidence,
     declared_pairs,
-    DeclaredTest,
     Offer,
+    PolicyTest,
     PolicyTests,
 )
 from mnm_ros.core.disco.extensions import as_declared
@@ -52,17 +52,12 @@ _MORE, _MOST = 0.25, 5.0    # nats that are added if executions do not suffice, 
 _CLEARLY = 1.5    # times the margin of the policy under test that another one has to have
 
 
-class _Way(NamedTuple):
-    """
-    How a policy seems to go.
+_Way = Mapping[Pair, tuple[int, float]]
+"""
+How a policy seems to go: its pairs that may lead to several ends and decide on the limit.
 
-    :ivar policy: that is tested.
-    :ivar pairs: by pair that may lead to several ends and decides on the limit, its executions
-        that count, and the nats that each of them takes from the budget.
-    """
-
-    policy: Policy
-    pairs: Mapping[Pair, tuple[int, float]]
+Each with its executions that count, and the nats that each of them takes from the budget.
+"""
 
 
 @dataclass
@@ -106,11 +101,11 @@ class WalkingCertificates:
         self._rows = rows
         self._tests = tests
         self._counts = counts
-        self._seen: Mapping[DeclaredTest, _Seen] = {}
+        self._seen: Mapping[PolicyTest, _Seen] = {}
         self._due: dict[int, int] = {}    # executions, by target, until another look
 
     def begin(self, near: Collection[int], known: Collection[int],
-              evidence: CertificateEvidence, closed: Collection[Pair] = ()) -> None:
+              evidence: CertificateEvidence, closed: Collection[Pair]) -> None:
         """
         Begin a test for each state that has none, if a declared policy seems to be within limits.
 
@@ -138,10 +133,10 @@ class WalkingCertificates:
 
     def _is_due(self, target: int) -> bool:
         """Return whether a state has no test, or the executions for its test have doubled."""
-        if target not in self._tests.begun:
+        test = self._tests.begun.get(target)
+        if test is None:
             return True
-        _, test = self._tests.begun[target]
-        if not isinstance(test, DeclaredTest):
+        if not test.declared:
             return False
         made = sum(test.pairs.executions)
         due = made >= self._due.get(target, 0)
@@ -151,7 +146,7 @@ class WalkingCertificates:
 
     def _margin(self, target: int) -> float:
         """Return the steps by which the policy under test seems to be within the limit."""
-        policy, _ = self._tests.begun[target]
+        policy = self._tests.begun[target].policy
         model = as_declared(EmpiricalModel.of(self._rows, policy.states))
         return self._problem.limit - float(model.smoothed_values(
             np.array(policy.actions[0]), target, self._problem.limit, FAILURE_WEIGHT)[0])
@@ -163,10 +158,9 @@ class WalkingCertificates:
         :param targets: that lack a certificate.
         :param evidence: that the tests are part of.
         """
-        self._seen = {test: self._look(policy, test) for policy, test in (
-            self._tests.begun[target] for target in targets if target in self._tests.begun)
-            if isinstance(test, DeclaredTest)}
-        ways = {test: seen for test, seen in self._seen.items() if seen.way}
+        begun = (self._tests.begun.get(target) for target in targets)
+        self._seen = {test: self._look(test) for test in begun if test and test.declared}
+        ways = {test: seen for test, seen in self._seen.items() if seen.way is not None}
         nats = evidence.nats_of_pairs(ways)
         found: dict[Pair, int] = {}
         for test, seen in ways.items():
@@ -180,7 +174,7 @@ class WalkingCertificates:
                 found[pair] = max(found.get(pair, 0), self._counts.visits(*pair) + executions)
         return found
 
-    def _look(self, policy: Policy, test: DeclaredTest) -> _Seen:
+    def _look(self, test: PolicyTest) -> _Seen:
         """Return what was found out of a test, unless its pairs were executed since."""
         changes = self._problem.support.changes
         made = sum(self._counts.visits(*pair) + self._counts.lost(*pair)
@@ -189,15 +183,15 @@ class WalkingCertificates:
         if seen is not None and (seen.made, seen.changes) == (made, changes):
             return seen
         drives = (seen.drives if seen is not None and seen.changes == changes
-                  else self._leads_on(policy))
-        return _Seen(made, changes, drives, self._way(policy, test) if drives else None)
+                  else self._leads_on(test.policy))
+        return _Seen(made, changes, drives, self._way(test) if drives else None)
 
-    def _lacking(self, test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
+    def _lacking(self, test: PolicyTest, way: _Way, nats: float) -> dict[Pair, int]:
         """Return the executions of pairs that a test lacks; none if nothing seems to help."""
         balls = test.pairs.balls(0.0)
-        excess, own = balls.budget, {pair: balls.own(pair) for pair in way.pairs}
+        excess, own = balls.budget, {pair: balls.own(pair) for pair in way}
         more, found = 0.0, _executions(way, nats + excess, own)
-        if found or test.suffice(way.policy, self._problem, nats):
+        if found or test.suffice(nats):
             return found
         while not found and more < _MOST:
             more += _MORE
@@ -217,8 +211,8 @@ class WalkingCertificates:
         met = dict(policy.may_play(states[0], lambda state, action: ends(state, action) or ()))
         return policy.on(state for state in states[:states.index(policy.target)] if state in met)
 
-    def _way(self, policy: Policy, test: DeclaredTest) -> _Way | None:
-        """Return how a policy seems to go; None if it seems to be over the limit."""
+    def _way(self, test: PolicyTest) -> _Way | None:
+        """Return how the policy of a test seems to go; None if it seems to be over the limit."""
         pairs, ends = [*test.pairs.before], self._problem.support.ends
         place = {state: number for number, (state, _) in enumerate(pairs)}
         moves, fails, success = np.zeros((len(pairs), len(pairs))), *np.zeros((2, len(pairs)))
@@ -232,7 +226,7 @@ class WalkingCertificates:
                 chance = (nexts.get(end, 0) + 1 / len(away)) / (made - stayed + 1)
                 if end in place:
                     moves[number, place[end]] += chance
-                elif end != policy.target:
+                elif end != test.policy.target:
                     fails[number] += chance
         try:
             often = np.linalg.solve(np.eye(len(pairs)) - moves.T, np.eye(len(pairs))[0])
@@ -240,10 +234,10 @@ class WalkingCertificates:
             return None
         limit = self._problem.limit
         margin = limit - float((often / success).sum() + often @ fails * (1 + limit))
-        return None if margin <= 0 else _Way(policy, {
+        return None if margin <= 0 else {
             pair: _nats(test.pairs.record(pair), pair[0], steps, margin / each)
             for pair, each, steps in zip(pairs, often.tolist(), (1 / success).tolist())
-            if len(ends(*pair) or ()) > 1 and each * (1 + limit) > margin})
+            if len(ends(*pair) or ()) > 1 and each * (1 + limit) > margin}
 
 
 def _nats(record: Record, state: int, steps: float, margin: float) -> tuple[int, float]:
@@ -273,7 +267,7 @@ def _executions(way: _Way, budget: float, own: Mapping[Pair, float]) -> dict[Pai
     for _ in range(2):
         expected = budget + _EXCESS * sum(lacking.values())
         lacking = {pair: max(0, math.ceil((expected + own[pair]) / nats) - made)
-                   for pair, (made, nats) in way.pairs.items()}
+                   for pair, (made, nats) in way.items()}
     return {pair: executions for pair, executions in lacking.items() if executions}
 
 
