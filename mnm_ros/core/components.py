@@ -24,7 +24,7 @@ from typing import Any
 from mnm_ros.core import plug_ins
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory
-from mnm_ros.core.disco.disco import Disco, DiscoParts
+from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory, ChecksFactory
@@ -80,13 +80,13 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
         1 / 3, 1 / 10) if problem.support else (1 / 2, 1 / 5)
     given = [policy.target for policy in policies]
     new_planner: PlannerFactory = part('planner', settings.planner)
-    return Disco(problem, home, DiscoParts(
-        horizon=horizon,
+    return Disco(
+        problem, home, horizon,
         evidence=CertificateEvidence(
             problem, horizon, problem.delta * (1 - ruling_out), by_model),
         planner=new_planner(problem.delta * ruling_out, problem.radius, given),
         step_bound=partial(part('step_bound', settings.step_bound), settings),
-    ), policies)
+        policies=policies)
 
 
 BASES: Mapping[str, BaseFactory | str] = {

@@ -66,7 +66,7 @@ def test_evidence_is_that_of_alternatives_in_which_the_state_is_within_reach() -
 def test_the_nats_of_disco_are_those_of_its_planner() -> None:
     configuration = Configuration()
     base = new_base(configuration.alone(2), 0, 0)
-    delta = base._parts.planner._delta    # type: ignore[attr-defined]
+    delta = base._planner._delta    # type: ignore[attr-defined]
     assert delta == pytest.approx(RULING_OUT * configuration.delta_1)
     assert nats_of_disco(9, configuration.delta_1) == pytest.approx(
         -math.log(delta * 7 / 16))

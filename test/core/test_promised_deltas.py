@@ -59,14 +59,14 @@ def test_a_run_of_disco_divides_its_delta_as_the_table_says(
         monkeypatch: pytest.MonkeyPatch, given: bool, declared: Lists, ruling_out: float,
         by_model: float, by_attempts: float) -> None:
     """A rediscovery is given the policies that are known."""
-    monkeypatch.setattr(components, 'Disco', lambda problem, home, parts, policies: parts)
+    monkeypatch.setattr(components, 'Disco', lambda *problem, **parts: parts)
     monkeypatch.setattr(components, 'part', lambda kind, name: lambda delta, *others: delta)
     policies = (Policy(0, 5, (0,), ((0,),)),) if given else ()
     parts: Any = components.BASES['disco'](
         settings(Problem(2, 4.0, 1.0, DELTA, Support(Declaration(declared)))), 0,
         np.random.default_rng(0), policies)
-    assert parts.planner == pytest.approx(ruling_out * DELTA)
-    evidence = parts.evidence
+    assert parts['planner'] == pytest.approx(ruling_out * DELTA)
+    evidence = parts['evidence']
     assert evidence.sets.delta == pytest.approx(by_model * DELTA)
     for place in range(1, 30):
         assert math.exp(-evidence.nats) == pytest.approx(

@@ -13,7 +13,6 @@ promise holds, is in ``docs/explanation/disco.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 import math
 
@@ -70,23 +69,6 @@ DISCO_TRANSITIONS = (
 )
 
 
-@dataclass(frozen=True)
-class DiscoParts:
-    """
-    The parts of a run for one problem.
-
-    :ivar horizon: of every policy, in steps.
-    :ivar evidence: for certificates; its counts are those of the run, without RESET.
-    :ivar planner: rules out.
-    :ivar step_bound: ``W`` from ``|K|``.
-    """
-
-    horizon: int
-    evidence: CertificateEvidence
-    planner: Planner
-    step_bound: Callable[[int], int]
-
-
 class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, Recollects,
             Relearns, Samples, Steered, Certifies):
     """
@@ -94,7 +76,10 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     :param problem: with the delta of this run.
     :param home: the start state ``s0``.
-    :param parts: made for this run alone.
+    :param horizon: of every policy, in steps.
+    :param evidence: for certificates; its counts are those of the run, without RESET.
+    :param planner: rules out, for this run alone.
+    :param step_bound: ``W`` from ``|K|``.
     :param policies: known from the start, home first; empty for home alone. With them, a state
         that is new is certified at once, as a check waits for it; without, all is certified in
         the end, when most of what certificates need is there.
@@ -106,34 +91,35 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     state: DiscoPhase
 
-    def __init__(self, problem: Problem, home: int, parts: DiscoParts,
+    def __init__(self, problem: Problem, home: int, horizon: int, evidence: CertificateEvidence,
+                 planner: Planner, step_bound: Callable[[int], int],
                  policies: tuple[Policy, ...] = ()) -> None:
-        self.quantum = parts.horizon
+        self.quantum = horizon
         self._problem = problem
-        self._parts = parts
+        self._planner = planner
+        self._step_bound = step_bound
         self._at_once = bool(policies)
-        self._counts = parts.evidence.sets.counts
+        self._counts = evidence.sets.counts
         self._rows = TransitionRows(self._counts, problem.actions, problem.support)
-        self.sampling = Sampling(self._counts, self._rows, parts.horizon)
+        self.sampling = Sampling(self._counts, self._rows, horizon)
         self.ruling_out = Exclusion(
-            problem, home, self._rows, self.sampling, parts.planner, self._at_once)
+            problem, home, self._rows, self.sampling, planner, self._at_once)
         self.certifier = Certifier(
-            problem, parts.horizon, self._rows, self.sampling, self.ruling_out.reach,
-            parts.evidence, parts.planner)
+            problem, horizon, self._rows, self.sampling, self.ruling_out.reach, evidence, planner)
         self.agenda = Agenda(problem, self._counts, self.sampling, self.ruling_out,
                              self.certifier, self._at_once)
         self._seen: dict[int, None] = {}
         self._here: int | None = None
         self._asked: int | None = None
         self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
-        for policy in policies or (Policy(home, parts.horizon, (home,), ((RESET,),)),):
+        for policy in policies or (Policy(home, horizon, (home,), ((RESET,),)),):
             self.certifier.known.policies[policy.target] = policy
             self.sampling.enter(policy.target, policy)
 
     @property
     def replaceable(self) -> tuple[object, ...]:
         """Return the parts that may be of other packages, see ``snapshot.covers``."""
-        return (self._parts.planner,)
+        return (self._planner,)
 
     @property
     def finished(self) -> bool:
@@ -178,7 +164,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
                        ruling_out.distance.values())
 
     def step_bound(self, known: int) -> int:
-        return STEP_BOUND_FACTOR * self._parts.step_bound(known)
+        return STEP_BOUND_FACTOR * self._step_bound(known)
 
     def next_action(self) -> int:
         if self._asked is None:
@@ -243,7 +229,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     def carry(self, seen: Mapping[Pair, CarriedPair]) -> None:
         """Count them where all else is ruled out; certificates know nothing of it."""
         changed = self._rows.carry({pair: carried.tally for pair, carried in seen.items()})
-        self._parts.planner.carry({pair: carried.delta for pair, carried in seen.items()})
+        self._planner.carry({pair: carried.delta for pair, carried in seen.items()})
         self.sampling.want_again(changed)
         self.ruling_out.start_over()
 
@@ -257,7 +243,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             self.certifier.known.check_again(((state, action),), attempts=False)
             self.agenda.outdated = True    # a plan leaves what may not be reached any more
         if carried:
-            self._parts.planner.forget_carried((state, action))
+            self._planner.forget_carried((state, action))
             self.sampling.want_again([(state, action)])
         self._start_over()
         self.sampling.reopen(state)
