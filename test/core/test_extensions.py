@@ -19,9 +19,9 @@ from mnm_ros.core import (
     TransitionRows,
 )
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
+from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.examiner import Examiner
-from mnm_ros.core.disco.extensions import PolicyExtensions
+from mnm_ros.core.disco.policy_tests import PolicyTests
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -36,7 +36,7 @@ class Corridor:
 
     def __init__(self, declared: bool) -> None:
         ends = {(0, 0): 1, (1, 0): 2, (2, 0): 3, (0, 1): 4, (1, 1): 0, (2, 1): 0}
-        counts = Counts()
+        counts = self.counts = Counts()
         self.problem = PROBLEM if not declared else replace(PROBLEM, support=Support(Declaration({
             state: ((state, ends[state, 0]), (ends[state, 1],)) for state in range(3)})))
         self.rows = TransitionRows(counts, 2, self.problem.support)
@@ -46,15 +46,15 @@ class Corridor:
             for after in ([] if declared and state else [end] * 9 + [state]):
                 counts.add(state, action, after)
                 self.rows.add(state, action, after)
-        self.tests = PolicyTests(12, PROBLEM, cast(Examiner, self))
-        self.ways = PolicyExtensions(self.tests, counts, cast(Examiner, self), self.problem)
+        self.latest = CertificateEvidence(self.problem, 12, 0.06)
+        self.tests = PolicyTests(12, self.problem, cast(Examiner, self))
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
         return EmpiricalModel.of(self.rows, states)
 
     def led_on(self, near: dict[int, float]) -> list[Policy]:
-        first = self.tests.offered(Policy(1, 12, (0,), ((0,),)), None, 1.2, 5.0)
-        return [offer.policy for offer in self.ways.lead_on(first, (0,), near, 5.0)]
+        first = self.tests.offered(Policy(1, 12, (0,), ((0,),)), 1.2)
+        return [offer.policy for offer in self.tests.lead_on(first, (0,), near)]
 
 
 @pytest.mark.parametrize('declared', [False, True])
@@ -71,9 +71,9 @@ def test_it_is_not_led_on_a_long_way_round_nor_to_what_needs_no_certificate() ->
 
 
 def test_a_test_that_has_begun_goes_on_if_it_passes_there() -> None:
-    corridor, evidence = Corridor(False), CertificateEvidence(PROBLEM, 12, 0.06)
+    corridor = Corridor(False)
     for offer in (Policy(2, 12, (0, 1), ((0, 0),)), Policy(3, 12, (0, 1, 2), ((1, 0, 0),))):
-        corridor.tests.begin(corridor.tests.offered(offer, None, 2.4, 5.0), evidence)
+        corridor.tests.begin(corridor.tests.offered(offer, 2.4))
     found = corridor.led_on(NEAR)
     assert [each.target for each in found] == [1, 2]
     assert found[1] is corridor.tests.begun[2].policy

@@ -7,8 +7,9 @@ from __future__ import annotations
 from typing import cast
 
 from mnm_ros.core import Counts, EmpiricalModel, Policy, Problem, TransitionRows
-from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
+from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.examiner import Examiner
+from mnm_ros.core.disco.policy_tests import PolicyTests
 import pytest
 
 PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)
@@ -30,12 +31,12 @@ class Begun:
                 self.add(state, action, state + 1, 50)
         for state in (0, 1):
             self.add(state, 0, state, slips)
-        self.evidence = CertificateEvidence(PROBLEM, HORIZON, 0.06)
+        self.evidence = self.latest = CertificateEvidence(PROBLEM, HORIZON, 0.06)
         self.asked: list[Policy] = []
         self.tests = PolicyTests(HORIZON, PROBLEM, cast(Examiner, self))
-        first = self.tests.offer(to(0, 0), 2.0, self.evidence)
+        first = self.tests.offer(to(0, 0), 2.0)
         assert first.policy == to(0, 0) and first.test is None
-        self.tests.begin(first, self.evidence)
+        self.tests.begin(first)
         self.test = self.tests.begun[TARGET]
 
     def add(self, state: int, action: int, after: int, times: int) -> None:
@@ -55,7 +56,7 @@ class Begun:
 
     def goes_on(self) -> bool:
         """Return whether the test does, now that action 1 is the better one."""
-        offer = self.tests.offer(to(1, 1), 2.0, self.evidence)
+        offer = self.tests.offer(to(1, 1), 2.0)
         assert (offer.test is self.test) == (offer.policy == to(0, 0))
         return offer.test is self.test
 
@@ -66,8 +67,7 @@ def test_a_test_goes_on_although_another_policy_is_a_little_better() -> None:
         begun.test.record(2, False)
     assert begun.goes_on()
     before = begun.evidence.nats
-    begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.evidence),
-                      begun.evidence)
+    begun.tests.begin(begun.tests.offer(to(1, 1), 2.0))
     assert begun.tests.begun[TARGET] is begun.test and begun.test.policy == to(0, 0)
     assert begun.evidence.nats == before
 
@@ -89,7 +89,7 @@ def test_each_attempt_that_arrives_makes_the_offer_cheaper() -> None:
     begun = Begun()
     offers = []
     for _ in range(5):
-        offers.append(begun.tests.offer(to(0, 0), 2.2, begun.evidence))
+        offers.append(begun.tests.offer(to(0, 0), 2.2))
         begun.test.record(2, False)
     assert all(later.attempts < earlier.attempts and later.steps < earlier.steps
                for earlier, later in zip(offers, offers[1:]))
@@ -98,7 +98,7 @@ def test_each_attempt_that_arrives_makes_the_offer_cheaper() -> None:
 
 def test_the_offer_is_not_far_from_what_it_takes() -> None:
     begun = Begun(0)
-    offer = begun.tests.offer(to(0, 0), 2.0, begun.evidence)
+    offer = begun.tests.offer(to(0, 0), 2.0)
     while begun.test.lacking > 0:
         begun.test.record(2, False)
     assert begun.test.played == pytest.approx(offer.attempts, rel=0.25)
@@ -137,15 +137,14 @@ def test_a_test_that_was_given_up_leaves_its_place_once_the_model_certifies_its_
     if certified_first:
         begun.tests.certified(to(1, 1), begun.evidence)
     else:
-        begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.evidence),
-                          begun.evidence)
+        begun.tests.begin(begun.tests.offer(to(1, 1), 2.0))
     before = begun.evidence.nats
-    begun.tests.settle(begun.evidence)
+    begun.tests.settle()
     assert begun.evidence.nats == before
-    begun.tests.settle(begun.evidence)
+    begun.tests.settle()
     # The other test moves up to the first place.
     assert begun.evidence.nats == (first if certified_first else second)
-    begun.tests.settle(begun.evidence)
+    begun.tests.settle()
     assert begun.asked == [to(0, 0)] * 2
 
 
@@ -153,7 +152,7 @@ def test_a_test_that_has_told_of_a_bad_policy_keeps_its_place() -> None:
     begun = Begun()
     del begun.tests.begun[TARGET]
     begun.asked.append(to(0, 0))    # from now on, the model certifies all
-    begun.tests.settle(begun.evidence)
+    begun.tests.settle()
     begun.tests.clear()
     assert begun.evidence.nats > CertificateEvidence(PROBLEM, HORIZON, 0.06).nats
 

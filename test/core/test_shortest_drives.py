@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.disco.extensions import as_declared
+from mnm_ros.core.disco.policy_tests import as_declared
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.walking import best_policies
 from mnm_ros.core.model.counts import Counts

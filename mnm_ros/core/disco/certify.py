@@ -7,7 +7,7 @@ States under test come first, then the nearest. For each, the best policy of the
 gets a certificate of the model: the worst plausible CMP (*No certificate is wrong*; the argument
 is in ``statistics/certificate.py``). Where that does not suffice, either the pairs on which it
 depends are sampled, or it makes attempts, together with policies that go on behind it
-(``extensions``), under a test of their lengths each, whichever seems to take fewer steps.
+(``policy_tests``), under a test of their lengths each, whichever seems to take fewer steps.
 ``evidence`` is what both rest on. A failed certificate is remembered (``failed_certificates``), so
 that it is not worked out again as long as little was learnt.
 """
@@ -18,16 +18,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 import math
 
-from mnm_ros.core.disco.evidence import (
-    CertificateEvidence,
-    NATS_TO_BEGIN,
-    PolicyTest,
-    PolicyTests,
-)
+from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTest
 from mnm_ros.core.disco.examiner import Examination, Examiner
-from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.core.disco.failed_certificates import FailedCertificates
 from mnm_ros.core.disco.known import KnownStates
+from mnm_ros.core.disco.policy_tests import PolicyTests
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.disco.walking import WalkingCertificates
 from mnm_ros.core.model.counts import Pair
@@ -102,9 +97,8 @@ class Certifier:
         self._planner = planner
         self.examiner = Examiner(problem, horizon, rows, evidence)
         self._tests = PolicyTests(horizon, problem, self.examiner)
-        self._walking = WalkingCertificates(
-            problem, horizon, rows, self._tests, evidence.sets.counts)
-        self._failed = FailedCertificates(evidence.sets.counts)
+        self._walking = WalkingCertificates(problem, horizon, rows, self._tests, self.examiner)
+        self._failed = FailedCertificates(self.examiner.counts)
         self.known = KnownStates(problem, self._tests, self.examiner)
         self.evidence = self.examiner.evidence
         self.attempts: Attempts | None = None
@@ -226,11 +220,11 @@ class Certifier:
         if not self._problem.support:
             self._take_tested()
             return False
-        self._walking.begin(near, self.known.policies, self.evidence[-1], self.examiner.closed)
+        self._walking.begin(near, self.known.policies)
         found = True
         while found:
             left = [target for target in near if target not in self.known.policies]
-            wanted = self._walking.wanted(left, self.evidence[-1])
+            wanted = self._walking.wanted(left)
             found = self._take_tested()
         self._sampling.walk(wanted)
         if wanted:
@@ -259,10 +253,9 @@ class Certifier:
                 if test.waits or not all(state in known for state in policy.states):
                     continue
                 if test.lacking <= 0 or test.certified_by_pairs():
-                    given = test.lacking > 0 or self.evidence[-1].needs_map(test)
-                    steps = (test.mean_steps if test.arrived else
-                             self.examiner.steps(self.evidence[-1], policy))
-                    self._make_known(policy, steps, self.evidence[-1], given)
+                    given = test.lacking > 0 or self.examiner.latest.needs_map(test)
+                    steps = test.mean_steps if test.arrived else self.examiner.steps(policy)
+                    self._make_known(policy, steps, self.examiner.latest, given)
                     if given:
                         self.known.by_place[policy.target] = test
                     found = True
@@ -319,7 +312,7 @@ class Certifier:
         for target, test in self._tests.begun.items():
             yield Evidence('policy', target, None, *test.evidence)
         if self.sampled.target is not None and self.attempts is None:
-            counts, wanted = self.evidence[0].sets.counts, self.sampled.wanted
+            counts, wanted = self.examiner.counts, self.sampled.wanted
             made = sum(min(most, counts.visits(*pair)) for pair, most in wanted.items())
             yield Evidence('certificate', self.sampled.target, None, float(made),
                            float(sum(wanted.values())))
@@ -328,12 +321,9 @@ class Certifier:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         policy, evidence, certificate, steps = chosen
         limit = self._problem.limit
-        self._tests.settle(self.evidence[-1])
-        offer = self._tests.offer(policy, steps, self.evidence[-1])
-        extensions = PolicyExtensions(
-            self._tests, self.evidence[0].sets.counts, self.examiner, self._problem)
-        offers = extensions.lead_on(
-            offer, tuple(self.known.policies), near, self.evidence[-1].nats + NATS_TO_BEGIN)
+        self._tests.settle()
+        offer = self._tests.offer(policy, steps)
+        offers = self._tests.lead_on(offer, tuple(self.known.policies), near)
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
         pairs = {pair: evidence.sets.counts.visits(*pair)
@@ -342,14 +332,14 @@ class Certifier:
         if pairs and samples * self._sampling.price < _SAMPLES * offers[-1].steps / len(offers):
             for pair, visits in pairs.items():
                 more = math.ceil(visits * min(factor, SAMPLE_GROWTH)) + 1 - visits
-                self._sampling.want(pair, self.evidence[0].sets.counts.visits(*pair) + more)
+                self._sampling.want(pair, self.examiner.counts.visits(*pair) + more)
                 if first:
                     self._sampling.prefer(pair[0])
             self.sampled = Certification(policy.target, {
                 pair: math.ceil(visits * factor) + 1 for pair, visits in pairs.items()}, first)
             return
         for each in offers:
-            self._tests.begin(each, self.evidence[-1])
+            self._tests.begin(each)
         self.attempts = Attempts(
             offers[-1].policy, ends_outside=True, certify=limit,
             most=longest(policy.horizon, self._problem),

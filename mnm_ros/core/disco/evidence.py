@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The evidence for certificates of a run, and the tests of policies by their attempts.
+The evidence for certificates of a run: transitions, and tests of policies by their attempts.
 
 It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 """
@@ -9,9 +9,7 @@ It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 import math
-from typing import TYPE_CHECKING
 
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
@@ -20,19 +18,12 @@ from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, longest
 from mnm_ros.core.statistics.joint import Floor, JointEvidence, JointModel
-import numpy as np
 
-if TYPE_CHECKING:
-    from mnm_ros.core.disco.examiner import Examiner
-
-NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
 _BY_ATTEMPTS = 0.25    # of the delta of a test whose pairs are declared
 _BY_ATTEMPTS_OF_DRIVES = 0.02    # the same where policies of drives are certified by walking
 _FIRST, _FIRST_OF_DRIVES = 0.5, 0.75    # of the delta for tests, for the one in the first place
 _LOOK_GROWTH = 1.02    # of the executions, until it is checked again whether pairs suffice
-_EXCESS = 0.45    # nats for each pair, as a rule, of the excess code length
 _SPARED = 0.3    # of the steps that the limit leaves, for what no evidence is asked for
-_LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
 
 class PolicyTest(BettingEvaluation):
@@ -228,117 +219,3 @@ def floors(pairs: Sequence[Pair], problem: Problem) -> dict[Pair, Floor]:
         return {}
     chance = 1 / (1 + _SPARED * (problem.limit / len(pairs) - 1))
     return {pair: Floor(each.pop(), chance) for pair, each in ends.items()}
-
-
-@dataclass(frozen=True)
-class Offer:
-    """
-    An estimate of the attempts that a certificate of a policy takes.
-
-    :ivar policy: that is attempted.
-    :ivar test: that goes on; None for a new one.
-    :ivar attempts: that lack.
-    :ivar steps: of these, with the RESET before each.
-    """
-
-    policy: Policy
-    test: PolicyTest | None
-    attempts: float
-    steps: float
-
-
-class PolicyTests:
-    """
-    The tests of policies, no more than one for each target.
-
-    A test goes on although another policy seems to be a little better by now: where several ways
-    are equally short, that changes with nearly every sample.
-
-    :param horizon: of the policies.
-    :param problem: with the expected steps to certify.
-    :param examiner: with the model by which policies are compared.
-    :ivar begun: the test by target; the delta of one that is taken out is spent.
-    """
-
-    def __init__(self, horizon: int, problem: Problem, examiner: Examiner) -> None:
-        self._horizon = horizon
-        self._examiner = examiner
-        self._limit = problem.limit
-        self._support = problem.support
-        self.begun: dict[int, PolicyTest] = {}
-        self._given_up: list[PolicyTest] = []
-
-    def offer(self, policy: Policy, steps: float, evidence: CertificateEvidence) -> Offer:
-        """
-        Return whichever takes fewer steps: to go on with a test, or to begin another one.
-
-        :param policy: the empirically best one.
-        :param steps: that it seems to take.
-        :param evidence: that a new test would be part of.
-        """
-        new = self.offered(policy, None, steps, evidence.nats + NATS_TO_BEGIN)
-        test = self.begun.get(policy.target)
-        if test is None:
-            return new
-        expected = self._examiner.model(test.policy.states).smoothed_value(
-            np.array(test.policy.actions[0]), policy.target, self._limit)
-        if expected >= self._limit:
-            return new
-        return min(self.offered(test.policy, test, expected, test.lacking), new,
-                   key=lambda offer: offer.steps)
-
-    def begin(self, offer: Offer, evidence: CertificateEvidence) -> None:
-        """Begin the test that was offered, unless it has begun."""
-        target = offer.policy.target
-        if offer.test is None:
-            if target in self.begun:
-                self._given_up.append(self.begun[target])
-            self.begun[target] = evidence.new_test(offer.policy)
-
-    def clear(self) -> None:
-        """End all tests; their parts of the delta are spent."""
-        self.begun.clear()
-        self._given_up.clear()
-
-    def certified(self, policy: Policy, evidence: CertificateEvidence,
-                  given: bool = False) -> None:
-        """
-        End the test of a target that has become known.
-
-        :param policy: that was certified, by its test or by the model.
-        :param evidence: by which it was; a test that is part of another one keeps its place.
-        :param given: whether that needs what is declared.
-        """
-        test = self.begun.pop(policy.target, None)
-        if test is None:
-            return
-        # With the same moves over more states, an attempt may go on where this one ends.
-        if test.policy.states == policy.states and test.policy.same_as(policy):
-            evidence.release(test, given)
-        else:
-            self._given_up.append(test)
-
-    def settle(self, evidence: CertificateEvidence) -> None:
-        """
-        Give the places of tests away that were abandoned, where the model knows better by now.
-
-        :param evidence: the latest, that all of them are part of.
-        """
-        for test in tuple(self._given_up):
-            if self._examiner.certifies(test.policy):
-                evidence.release(test, self._examiner.needs_map(test.policy))
-                self._given_up.remove(test)
-
-    def offered(self, policy: Policy, test: PolicyTest | None, steps: float,
-                nats: float) -> Offer:
-        """Return the offer of a test that lacks so many nats, of a policy of so many steps."""
-        margin = max(_LEAST_MARGIN, self._limit - steps)
-        attempts = nats / math.log1p(margin / (self._horizon + 1))
-        pairs = len(declared_pairs(policy, self._support)) if (
-            test is None or test.declared) else 0
-        if pairs:    # mostly it takes so many executions of the pair that is seldom executed
-            takes, made = (nats, 0) if test is None else (
-                test.evidence[1], min(test.pairs.executions, default=0))
-            attempts = min(attempts, max(
-                1.0, (takes + _EXCESS * pairs) / math.log1p(margin) - made))
-        return Offer(policy, test, attempts, attempts * (steps + 1))

@@ -43,6 +43,7 @@ class Examiner:
     :param rows: of the states that are sampled.
     :param evidence: since the beginning of the run.
     :ivar evidence: since the beginning, and perhaps since a renewal.
+    :ivar counts: of the run.
     :ivar closed: pairs that no policy is to play.
     """
 
@@ -52,7 +53,13 @@ class Examiner:
         self._horizon = horizon
         self._rows = rows
         self.evidence = [evidence]
+        self.counts = evidence.sets.counts
         self.closed: tuple[Pair, ...] = ()
+
+    @property
+    def latest(self) -> CertificateEvidence:
+        """Return the latest evidence, that all tests under way are part of."""
+        return self.evidence[-1]
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
         """Return the counts of states, to plan policies through them."""
@@ -103,11 +110,11 @@ class Examiner:
     def executed(self, policy: Policy) -> tuple[Pair, ...]:
         """Return the pairs that the policy has been seen to come to."""
         return tuple(pair for pair in policy.may_play(
-            policy.states[0], self.evidence[0].sets.counts.next_states) if pair[1] != RESET)
+            policy.states[0], self.counts.next_states) if pair[1] != RESET)
 
     def certifies(self, policy: Policy) -> bool:
         """Return whether the latest evidence certifies a policy."""
-        return self.certificate(self.evidence[-1], policy).bound <= self._problem.limit
+        return self.certificate(self.latest, policy).bound <= self._problem.limit
 
     def needs_map(self, policy: Policy) -> bool:
         """Return whether the model would not certify a policy if nothing were declared."""
@@ -119,9 +126,9 @@ class Examiner:
         """Return the certificate of a policy by some evidence."""
         return self._model(evidence, policy).certify()
 
-    def steps(self, evidence: CertificateEvidence, policy: Policy) -> float:
-        """Return the steps that a policy takes if the counts are the truth."""
-        return self._model(evidence, policy).steps()
+    def steps(self, policy: Policy) -> float:
+        """Return the steps that a policy takes if the latest counts are the truth."""
+        return self._model(self.latest, policy).steps()
 
     def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
         return PolicyModel(

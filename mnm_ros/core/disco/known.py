@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from mnm_ros.core.disco.evidence import PolicyTest, PolicyTests
+from mnm_ros.core.disco.evidence import PolicyTest
 from mnm_ros.core.disco.examiner import Examiner
+from mnm_ros.core.disco.policy_tests import PolicyTests
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET

@@ -26,17 +26,12 @@ from dataclasses import dataclass, field
 import math
 from typing import NamedTuple
 
-from mnm_ros.core.disco.evidence import (
-    CertificateEvidence,
-    declared_pairs,
-    Offer,
-    PolicyTest,
-    PolicyTests,
-)
-from mnm_ros.core.disco.extensions import as_declared
+from mnm_ros.core.disco.evidence import declared_pairs, PolicyTest
+from mnm_ros.core.disco.examiner import Examiner
+from mnm_ros.core.disco.policy_tests import as_declared, PolicyTests
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.ways import cheapest_edges, least_costs
-from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Pair
+from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -89,23 +84,23 @@ class WalkingCertificates:
     :param horizon: of the policies.
     :param rows: of the states that are sampled.
     :param tests: under way.
-    :param counts: of the run.
+    :param examiner: with the evidence that the tests are part of.
     """
 
     left_to_fresh = ('_seen',)    # found out again
 
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, tests: PolicyTests,
-                 counts: Counts) -> None:
+                 examiner: Examiner) -> None:
         self._problem = problem
         self._horizon = horizon
         self._rows = rows
         self._tests = tests
-        self._counts = counts
+        self._examiner = examiner
+        self._counts = examiner.counts
         self._seen: Mapping[PolicyTest, _Seen] = {}
         self._due: dict[int, int] = {}    # executions, by target, until another look
 
-    def begin(self, near: Collection[int], known: Collection[int],
-              evidence: CertificateEvidence, closed: Collection[Pair]) -> None:
+    def begin(self, near: Collection[int], known: Collection[int]) -> None:
         """
         Begin a test for each state that has none, if a declared policy seems to be within limits.
 
@@ -115,21 +110,19 @@ class WalkingCertificates:
 
         :param near: states that lack a certificate, near ones first.
         :param known: states that have one, home first.
-        :param evidence: that the tests are part of.
-        :param closed: pairs that policies do not play.
         """
         new = [target for target in near if target not in known and self._is_due(target)]
         if not new:
             return
         states, limit = tuple(dict.fromkeys((*known, *near))), self._problem.limit
-        model = as_declared(EmpiricalModel.of(self._rows, states).without(closed))
+        model = as_declared(self._examiner.model(states))
         for target, (moves, steps) in zip(new, best_policies(model, new, limit)):
             if target in self._tests.begun and limit - steps < _CLEARLY * self._margin(target):
                 continue
             policy = self._through_nearer(Policy(
                 target, self._horizon, states, (tuple(moves.tolist()),)))
             if steps <= limit and self._leads_on(policy):
-                self._tests.begin(Offer(policy, None, 0.0, 0.0), evidence)
+                self._tests.begin(self._tests.offered(policy, steps))
 
     def _is_due(self, target: int) -> bool:
         """Return whether a state has no test, or the executions for its test have doubled."""
@@ -151,17 +144,16 @@ class WalkingCertificates:
         return self._problem.limit - float(model.smoothed_values(
             np.array(policy.actions[0]), target, self._problem.limit, FAILURE_WEIGHT)[0])
 
-    def wanted(self, targets: Sequence[int], evidence: CertificateEvidence) -> dict[Pair, int]:
+    def wanted(self, targets: Sequence[int]) -> dict[Pair, int]:
         """
         Return how often pairs should have been executed, for the tests of these states.
 
         :param targets: that lack a certificate.
-        :param evidence: that the tests are part of.
         """
         begun = (self._tests.begun.get(target) for target in targets)
         self._seen = {test: self._look(test) for test in begun if test and test.declared}
         ways = {test: seen for test, seen in self._seen.items() if seen.way is not None}
-        nats = evidence.nats_of_pairs(ways)
+        nats = self._examiner.latest.nats_of_pairs(ways)
         found: dict[Pair, int] = {}
         for test, seen in ways.items():
             if seen.nats != nats:
