@@ -17,7 +17,7 @@ from mnm_ros.core import (
     Support,
     TransitionRows,
 )
-from mnm_ros.core.planning.optimistic_planner import _seers
+from mnm_ros.core.planning.optimistic_planner import _Kept, _seers
 from mnm_ros.core.planning.plausible import (
     budget,
     confidence_region,
@@ -174,7 +174,7 @@ def with_multiplier(made: RandomModel, target: int | None, multiplier: float) ->
     shared = confidence_region(model, hits, leads, _seers(model, hits), Rank.last(
         model.states, (), [target]), DELTA, RADIUS, together=True)
     return planner._solve(
-        (target, 'together'), model, hits, leads, shared, multiplier)[0].steps
+        _Kept(), 'together', model, hits, leads, shared, multiplier)[0].steps
 
 
 @TARGETS

@@ -38,7 +38,7 @@ This bound does not tend to the true steps, as what leads back costs nothing ext
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 import math
 
@@ -84,6 +84,21 @@ class OptimisticPlan:
     gains: Floats
 
 
+@dataclass
+class _Kept:
+    """
+    What is kept of a target, as the next plan for it is hardly another one.
+
+    :ivar starts: by kind of plan.
+    :ivar multiplier: for the next plan with a shared budget; None without any so far.
+    :ivar shared: known states and executions when a shared budget seemed to be of use last.
+    """
+
+    starts: dict[str, Start] = field(default_factory=dict)
+    multiplier: float | None = None
+    shared: tuple[int, float] = (0, 0.0)
+
+
 class OptimisticPlanner:
     """
     Least expected steps to a target over all plausible CMPs.
@@ -102,18 +117,13 @@ class OptimisticPlanner:
         self._radius = radius
         self._given = dict.fromkeys(given)
         self._idle = IDLE
-        self._starts: dict[tuple[int | str | None, str], Start] = {}
-        self._prices: dict[int | str | None, float] = {}    # multipliers; kept by this name
-        # Known states and executions when a shared budget seemed to be of use last.
-        self._shared: dict[int | str | None, tuple[int, float]] = {}
+        self._kept: dict[int | str | None, _Kept] = {}
 
     def give(self, states: Collection[int], others: bool) -> None:
         """Begin again with states that are known already; nothing from before counts any more."""
         self._given = dict.fromkeys(states)
         self._idle = IDLE if others else IDLE_IF_ALL_KNOWN
-        self._starts.clear()
-        self._prices.clear()
-        self._shared.clear()
+        self._kept.clear()
 
     def carry(self, deltas: Mapping[Pair, float]) -> None:
         """Set the pairs with kept samples (*Kept samples*), each with a delta for all ranks."""
@@ -137,10 +147,7 @@ class OptimisticPlanner:
 
     def forget(self, target: int) -> None:
         """Let go of what is kept for a target."""
-        for what in ('alone', 'in the end', 'together'):
-            self._starts.pop((target, what), None)
-        self._prices.pop(target, None)
-        self._shared.pop(target, None)
+        self._kept.pop(target, None)
 
     def budget(self, states: Collection[int]) -> float:
         """Return the budget for a state that was never seen, if these are known."""
@@ -171,29 +178,30 @@ class OptimisticPlanner:
     def _plan(self, model: EmpiricalModel, target: int | str | None,
               targets: Sequence[int | None], hits: Bools, leads: Bools, seers: int,
               ) -> OptimisticPlan:
+        kept = self._kept.setdefault(target, _Kept())
         rank = Rank.last(model.states, self._given, targets)
         region = partial(confidence_region, model, hits, leads, seers, rank, self._delta,
                          self._radius, carried=self._nats_carried(model), several=target == _ANY,
                          idle=self._idle)
         whole = region(together=False)
-        has_shared = target in self._prices
-        if not has_shared or not self._can_share(target, model, hits, leads, whole):
-            alone, _ = self._solve((target, 'alone'), model, hits, leads, whole, None)
+        has_shared = kept.multiplier is not None
+        if not has_shared or not self._can_share(kept, model, hits, leads, whole):
+            alone, _ = self._solve(kept, 'alone', model, hits, leads, whole, None)
             if (has_shared or alone.steps > self._radius
-                    or not self._can_share(target, model, hits, leads, whole)):
+                    or not self._can_share(kept, model, hits, leads, whole)):
                 return alone
-        shared, multiplier = region(together=True), self._prices.get(target, _FIRST_MULTIPLIER)
-        together, spent = self._solve(
-            (target, 'together'), model, hits, leads, shared, multiplier)
+        shared = region(together=True)
+        multiplier = _FIRST_MULTIPLIER if kept.multiplier is None else kept.multiplier
+        together, spent = self._solve(kept, 'together', model, hits, leads, shared, multiplier)
         # In the end the multiplier must take off less than what _CLEAR_MARGIN leaves room for.
         least = min(_MULTIPLIER_RANGE[0], _NEGLIGIBLE_STEPS * self._radius / shared.budget)
-        self._prices[target] = min(_MULTIPLIER_RANGE[1], max(least, (
-            multiplier * _MULTIPLIER_FACTOR if spent > shared.budget
-            else multiplier / _MULTIPLIER_FACTOR)))
+        kept.multiplier = min(_MULTIPLIER_RANGE[1], max(
+            least, multiplier * _MULTIPLIER_FACTOR if spent > shared.budget
+            else multiplier / _MULTIPLIER_FACTOR))
         return together
 
-    def _can_share(self, target: int | str | None, model: EmpiricalModel, hits: Bools,
-                   leads: Bools, whole: ConfidenceRegion) -> bool:
+    def _can_share(self, kept: _Kept, model: EmpiricalModel, hits: Bools, leads: Bools,
+                   whole: ConfidenceRegion) -> bool:
         """
         Return whether a shared budget seems to rule the target out with enough samples.
 
@@ -203,19 +211,18 @@ class OptimisticPlanner:
         if not hits.any() and enough.mass.max() * clear < 1:
             return True    # it takes at least one over the largest chance to arrive by a step
         states, made = len(model.states), float(model.visits.sum())
-        before = self._shared.get(target, (0, 0.0))
-        if before[0] == states and made < _LOOK_GROWTH * before[1]:
+        if kept.shared[0] == states and made < _LOOK_GROWTH * kept.shared[1]:
             return True    # as it did a little while ago
-        in_the_end, _ = self._solve((target, 'in the end'), model, hits, leads, enough, 0.0)
+        in_the_end, _ = self._solve(kept, 'in the end', model, hits, leads, enough, 0.0)
         seems = in_the_end.steps > clear
-        self._shared[target] = (states, made) if seems else (0, 0.0)
+        kept.shared = (states, made) if seems else (0, 0.0)
         return seems
 
-    def _solve(self, key: tuple[int | str | None, str], model: EmpiricalModel, hits: Bools,
-               leads: Bools, allowed: ConfidenceRegion, multiplier: float | None,
+    def _solve(self, kept: _Kept, kind: str, model: EmpiricalModel, hits: Bools, leads: Bools,
+               allowed: ConfidenceRegion, multiplier: float | None,
                ) -> tuple[OptimisticPlan, float]:
         """Return the plan, and what its way spends in expectation."""
-        warm = self._starts.get(key)
+        warm = kept.starts.get(kind)
         iteration = OptimisticPolicyIteration(model, hits, leads, allowed, multiplier, warm)
         if iteration.hopeless:
             still = np.full(len(model.states), RESET)
@@ -228,7 +235,7 @@ class OptimisticPlanner:
             # The best start so far is none any more; the cold one always leads to the end.
             iteration = OptimisticPolicyIteration(model, hits, leads, allowed, multiplier, None)
             steps = iteration.solve(self._radius)
-        self._starts[key] = iteration.kept()
+        kept.starts[kind] = iteration.kept()
         return OptimisticPlan(steps, iteration.moves, iteration.gains), iteration.spent
 
 
