@@ -89,8 +89,8 @@ if TYPE_CHECKING:
     from mnm_ros.core.model.transition_rows import TransitionRows
     from mnm_ros.core.paper.discovery import Discovery
     from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
-    from mnm_ros.core.planning.optimistic_planner import OptimisticPlan, OptimisticPlanner
-    from mnm_ros.core.planning.planner import Planner, PlannerFactory
+    from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
+    from mnm_ros.core.planning.planner import OptimisticPlan, Planner, PlannerFactory
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
     from mnm_ros.core.progress.activity import Activity, Evidence, PhaseActivity, Progress
     from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
@@ -147,8 +147,8 @@ _NAMES = {
     'model.transition_rows': 'TransitionRows',
     'paper.discovery': 'Discovery',
     'paper.optimism': 'Optimism OptimisticPolicy',
-    'planning.optimistic_planner': 'OptimisticPlan OptimisticPlanner',
-    'planning.planner': 'Planner PlannerFactory',
+    'planning.optimistic_planner': 'OptimisticPlanner',
+    'planning.planner': 'OptimisticPlan Planner PlannerFactory',
     'presets': 'OPTIONS PRESETS new_base settings',
     'progress.activity': 'Activity Evidence PhaseActivity Progress',
     'progress.events': 'Event MovesChange PairChange WaysChange',

@@ -42,10 +42,11 @@ from dataclasses import dataclass, field
 from functools import partial
 import math
 
-from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
+from mnm_ros.core.model.counts import Bools, Floats, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.optimistic_sweeps import OptimisticPolicyIteration, Start
+from mnm_ros.core.planning.planner import OptimisticPlan, Planner
 from mnm_ros.core.planning.plausible import (
     budget,
     confidence_region,
@@ -68,22 +69,6 @@ _MULTIPLIER_RANGE = (0.001, 1.0)
 _MULTIPLIER_FACTOR = 1.12    # the factor from one plan to the next
 
 
-@dataclass(frozen=True)
-class OptimisticPlan:
-    """
-    The most favourable plausible way to a target.
-
-    :ivar steps: expected steps from home.
-    :ivar moves: the action by known state.
-    :ivar gains: by known state, what its pair owes to optimism: expected visits times the steps
-        that the counts, taken as the truth, would add.
-    """
-
-    steps: float
-    moves: Indices
-    gains: Floats
-
-
 @dataclass
 class _Kept:
     """
@@ -99,7 +84,7 @@ class _Kept:
     shared: tuple[int, float] = (0, 0.0)
 
 
-class OptimisticPlanner:
+class OptimisticPlanner(Planner):
     """
     Least expected steps to a target over all plausible CMPs.
 
@@ -120,17 +105,14 @@ class OptimisticPlanner:
         self._kept: dict[int | str | None, _Kept] = {}
 
     def give(self, states: Collection[int], others: bool) -> None:
-        """Begin again with states that are known already; nothing from before counts any more."""
         self._given = dict.fromkeys(states)
         self._idle = IDLE if others else IDLE_IF_ALL_KNOWN
         self._kept.clear()
 
     def carry(self, deltas: Mapping[Pair, float]) -> None:
-        """Set the pairs with kept samples (*Kept samples*), each with a delta for all ranks."""
         self._carried = dict(deltas)
 
     def forget_carried(self, pair: Pair) -> None:
-        """Keep the earlier samples of a pair no longer."""
         self._carried = {each: delta for each, delta in self._carried.items() if each != pair}
 
     def _nats_carried(self, model: EmpiricalModel) -> Floats | None:
@@ -146,26 +128,18 @@ class OptimisticPlanner:
         return found
 
     def forget(self, target: int) -> None:
-        """Let go of what is kept for a target."""
         self._kept.pop(target, None)
 
     def budget(self, states: Collection[int]) -> float:
-        """Return the budget for a state that was never seen, if these are known."""
         return budget(Rank.last(states, self._given, [None]), self._delta, self._radius,
                       idle=self._idle)
 
     def plan(self, model: EmpiricalModel, target: int | None) -> OptimisticPlan:
-        """Return the plan for a state met, or None for any state that was never seen."""
         hits = np.zeros(model.places.shape, dtype=bool) if target is None else model.hits(target)
         return self._plan(
             model, target, [target], hits, model.leads(target), _seers(model, hits))
 
     def plan_for_any(self, model: EmpiricalModel, targets: Sequence[int]) -> OptimisticPlan:
-        """
-        Return a plan that rules out states met or unseen, if they are farther than the radius.
-
-        An attempt that comes to any of them has arrived.
-        """
         hits, leads = np.zeros(model.places.shape, dtype=bool), model.leads(None)
         seers = 0
         for target in targets:

@@ -5,11 +5,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import Floats, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.planning.optimistic_planner import OptimisticPlan
+
+
+@dataclass(frozen=True)
+class OptimisticPlan:
+    """
+    The most favourable plausible way to a target.
+
+    :ivar steps: expected steps from home.
+    :ivar moves: the action by known state.
+    :ivar gains: by known state, what its pair owes to optimism: expected visits times the steps
+        that the counts, taken as the truth, would add.
+    """
+
+    steps: float
+    moves: Indices
+    gains: Floats
 
 
 class Planner(Protocol):
@@ -24,7 +40,11 @@ class Planner(Protocol):
         """Return the plan for a state met, or None for any state that was never seen."""
 
     def plan_for_any(self, model: EmpiricalModel, targets: Sequence[int]) -> OptimisticPlan:
-        """Return one that is for the first of some states met, and of what was never seen."""
+        """
+        Return a plan that rules out states met or unseen, if they are farther than the radius.
+
+        An attempt that comes to any of them has arrived.
+        """
 
     def budget(self, states: Collection[int]) -> float:
         """Return how much evidence against a pair, in nats, is enough if these are known."""
@@ -40,7 +60,11 @@ class Planner(Protocol):
         """
 
     def carry(self, deltas: Mapping[Pair, float]) -> None:
-        """Set the pairs with samples kept from before, each with a delta for all ranks."""
+        """
+        Set the pairs with samples kept from before, each with a delta for all ranks.
+
+        See *Kept samples* in ``plausible``.
+        """
 
     def forget_carried(self, pair: Pair) -> None:
         """Keep the earlier samples of a pair no longer."""
