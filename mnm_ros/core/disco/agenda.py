@@ -17,7 +17,6 @@ import math
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem
 
 
@@ -34,7 +33,6 @@ class Agenda:
     Says what is to be done, and when to ask again.
 
     :param problem: with the radius.
-    :param counts: of the run.
     :param sampling, ruling_out, certifier: of the run, which do what was found.
     :param at_once: whether a state that is new is certified before all else.
     :ivar preferred: states to which somebody wants to go.
@@ -42,10 +40,9 @@ class Agenda:
     :ivar news: whether a new state was met twice since the last plan.
     """
 
-    def __init__(self, problem: Problem, counts: Counts, sampling: Sampling,
-                 ruling_out: Exclusion, certifier: Certifier, at_once: bool) -> None:
+    def __init__(self, problem: Problem, sampling: Sampling, ruling_out: Exclusion,
+                 certifier: Certifier, at_once: bool) -> None:
         self._radius = problem.radius
-        self._counts = counts
         self._sampling = sampling
         self._ruling_out = ruling_out
         self._certifier = certifier
@@ -120,7 +117,7 @@ class Agenda:
             return []
         unknown = [move for move in self._sampling.way_to(target) if move[2] in near]
         state, action, after = unknown[0]
-        if after not in self._counts.next_states(state, action):
+        if after not in self._certifier.examiner.counts.next_states(state, action):
             self._sampling.urge((state, action))
         way = {state for _, _, state in unknown}
         # A test that has begun may go on another way, and waits for the states there.

@@ -106,8 +106,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             problem, home, self._rows, self.sampling, planner, self._at_once)
         self.certifier = Certifier(
             problem, horizon, self._rows, self.sampling, self.ruling_out.reach, evidence, planner)
-        self.agenda = Agenda(problem, self._counts, self.sampling, self.ruling_out,
-                             self.certifier, self._at_once)
+        self.agenda = Agenda(
+            problem, self.sampling, self.ruling_out, self.certifier, self._at_once)
         self._seen: dict[int, None] = {}
         self._here: int | None = None
         self._asked: int | None = None
@@ -149,8 +149,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     def provisional(self, memory: CertificateMemory | None = None, at_most: int | None = None,
                     ) -> tuple[Sequence[ProvisionalPolicy], CertificateMemory]:
         """Return the policies on the way, each of which it examines again in its turn."""
-        found = ProvisionalPolicies(self._counts, self.certifier, self.ruling_out,
-                                    self._problem, memory or CertificateMemory())
+        found = ProvisionalPolicies(
+            self.certifier, self.ruling_out, self._problem, memory or CertificateMemory())
         return found.look(at_most), found.memory
 
     def activity(self) -> PhaseActivity:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.mnm.capabilities import ProvisionalPolicy
-from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 
@@ -46,14 +45,13 @@ class ProvisionalPolicies:
     long as the sets as they are now say so: it is dropped as soon as the run has forgotten a pair
     that it rests on, and each is worked out again in its turn.
 
-    :param counts, certifier, ruling_out: of the run.
+    :param certifier, ruling_out: of the run.
     :param problem: with the limit to certify.
     :param memory: of the last check, which the next one changes.
     """
 
-    def __init__(self, counts: Counts, certifier: Certifier, ruling_out: Exclusion,
-                 problem: Problem, memory: CertificateMemory) -> None:
-        self._counts = counts
+    def __init__(self, certifier: Certifier, ruling_out: Exclusion, problem: Problem,
+                 memory: CertificateMemory) -> None:
         self._certifier = certifier
         self._ruling_out = ruling_out
         self._limit = problem.limit
@@ -124,5 +122,5 @@ class ProvisionalPolicies:
 
     def _forgotten(self, policy: Policy) -> list[int]:
         """Return how often each pair of a policy was forgotten."""
-        return [self._counts.times_forgotten(*pair)
-                for pair in zip(policy.states, policy.actions[0])]
+        counts = self._certifier.examiner.counts
+        return [counts.times_forgotten(*pair) for pair in zip(policy.states, policy.actions[0])]
