@@ -133,16 +133,15 @@ class Certifier:
             planned = self.examiner.best_policy(model, target, self._failed.moves(target))
             if planned is None:
                 continue
-            policy, moves = planned[0], np.array(planned[0].actions[0])
-            pairs = self.examiner.executed(policy)
-            if chosen is not None and self._failed.same(target, moves, pairs):
+            pairs = self.examiner.executed(planned[0])
+            if chosen is not None and self._failed.same(planned[0], pairs):
                 continue
             found = self.examiner.examine(*planned)
             certificate = found.certificate
             if self._take_if_certified(found):
                 model = None
                 continue
-            self._failed.note(target, moves, pairs)
+            self._failed.note(found.policy, pairs)
             if (chosen is None and certificate.steps <= self._reach
                     and certificate.empirical < self._problem.limit):
                 chosen = found

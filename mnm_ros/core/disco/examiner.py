@@ -8,11 +8,12 @@ Find the policy to a state that takes fewest steps in the model of the counts, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
-from mnm_ros.core.model.counts import Indices, Pair
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -95,7 +96,7 @@ class Examiner:
         return max(bounds)
 
     def best_policy(self, model: EmpiricalModel, target: int,
-                    guess: Indices | None) -> tuple[Policy, float] | None:
+                    guess: Sequence[int] | None) -> tuple[Policy, float] | None:
         """Return the policy that seems best and its steps, if these are within the limit."""
         if not model.hits(target).any():
             return None

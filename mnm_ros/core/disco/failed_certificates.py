@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnm_ros.core.model.counts import Counts, Indices, Pair
+from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.policy import Policy
 
 _GROWTH_TO_TRY_AGAIN = 1.05    # of the visits of its pairs, until a failure is checked again
 
@@ -22,7 +23,7 @@ class _Failure:
     :ivar visits: of these, then.
     """
 
-    moves: Indices
+    moves: Sequence[int]
     pairs: Sequence[Pair]
     visits: int
 
@@ -39,11 +40,12 @@ class FailedCertificates:
         self._counts = counts
         self.by_target: dict[int, _Failure] = {}
 
-    def note(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> None:
+    def note(self, policy: Policy, pairs: Sequence[Pair]) -> None:
         """Remember a failure."""
-        self.by_target[target] = _Failure(moves, pairs, self._visits(pairs))
+        self.by_target[policy.target] = _Failure(
+            policy.actions[0], pairs, self._visits(pairs))
 
-    def moves(self, target: int) -> Indices | None:
+    def moves(self, target: int) -> Sequence[int] | None:
         """Return the actions of the policy that failed."""
         found = self.by_target.get(target)
         return None if found is None else found.moves
@@ -53,16 +55,16 @@ class FailedCertificates:
         found = self.by_target.get(target)
         return found is None or len(found.moves) != known or self._has_grown(found)
 
-    def same(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> bool:
+    def same(self, policy: Policy, pairs: Sequence[Pair]) -> bool:
         """
         Return whether a policy would fail as before: it comes to the same, of which little is new.
 
-        :param moves: of the policy, perhaps over more states than before.
+        :param policy: perhaps over more states than before.
         """
-        found = self.by_target.get(target)
+        found = self.by_target.get(policy.target)
         if found is None or set(found.pairs) != set(pairs) or self._has_grown(found):
             return False
-        self.by_target[target] = replace(found, moves=moves)
+        self.by_target[policy.target] = replace(found, moves=policy.actions[0])
         return True
 
     def _has_grown(self, found: _Failure) -> bool:

@@ -160,7 +160,7 @@ class EmpiricalModel:
         return np.arange(len(moves)) * self.actions + np.maximum(moves, 0)
 
     def smoothed_plan(self, target: int, limit: float, smoothing: float = _SMOOTHING,
-                      guess: Indices | None = None) -> tuple[Indices, float]:
+                      guess: Sequence[int] | None = None) -> tuple[Indices, float]:
         """
         Return a policy for ``target`` that also minds what has hardly been tried.
 
