@@ -41,7 +41,6 @@ from mnm_ros.core.progress.said import (
     TestingPolicy,
 )
 from mnm_ros.core.statistics.evaluation import Decision, longest
-import numpy as np
 
 SAMPLE_GROWTH = 1.5
 """By how much the samples of a pair grow at most before a certificate is computed again."""
@@ -187,10 +186,8 @@ class Certifier:
             refuted.append(episode.policy.target)
         for target in refuted:
             self._tests.begun.pop(target, None)
-        if not self._take_tested() and not refuted and test and test.played % self._look_again:
-            return False
-        self.attempts = None
-        return True
+        return (self._take_tested() or bool(refuted) or test is None
+                or test.played % self._look_again == 0)
 
     def interrupt(self) -> None:
         """Count the attempt under way as broken off (*Steps that are broken off*)."""
@@ -284,7 +281,7 @@ class Certifier:
         found = self.examiner.look(target, model)
         if found is None or found.certificate.bound > self._problem.limit:
             return None
-        moves = np.array([policy.action(0, state) for state in model.states])
+        moves = [policy.action(0, state) for state in model.states]
         if found.steps > _SHORTER * model.smoothed_value(moves, target, self._problem.limit):
             return None    # or ways that are equally short would take turns
         self.known.put(found.policy, found.certificate.steps)

@@ -321,14 +321,12 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         attempts = self.certifier.attempts
         if attempts is None or self.sampling.urgent and not attempts.under_way:
             return self.sampling.action(self._here)
-        home = self._rows.states[0]
-        if not attempts.under_way and self._here != home and self._here in self.sampling.open:
+        if (not attempts.under_way and self._here != self._rows.states[0]
+                and self._here in self.sampling.open):
             # The way back home can wait for what is to be sampled here.
             action = self.sampling.lacking(self._here)
             if action is not None:
                 return action
-        if not attempts.under_way and self._here != home:
-            return RESET
         return attempts.action(self._here)
 
     def _learn(self, state: int, action: int, next_state: int) -> None:

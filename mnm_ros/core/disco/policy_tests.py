@@ -80,7 +80,7 @@ class PolicyTests:
         if test is None:
             return new
         expected = self._examiner.model(test.policy.states).smoothed_value(
-            np.array(test.policy.actions[0]), policy.target, self._problem.limit)
+            test.policy.actions[0], policy.target, self._problem.limit)
         if expected >= self._problem.limit:
             return new
         return min(self.offered(test.policy, expected, test), new,
@@ -184,8 +184,9 @@ class PolicyTests:
                 begun.action(0, state) != action for state, action in plays.items()):
             return None
         model = as_declared(self._examiner.model(begun.states))
-        steps = self._steps(model, target, begun.actions[0])
-        return self.offered(begun, steps, test) if steps < self._problem.limit else None
+        limit = self._problem.limit
+        steps = model.smoothed_value(begun.actions[0], target, limit, FAILURE_WEIGHT)
+        return self.offered(begun, steps, test) if steps < limit else None
 
     def _new(self, target: int, steps: float, policy: Policy, known: Sequence[int],
              plays: Mapping[int, int]) -> Offer | None:
@@ -193,16 +194,13 @@ class PolicyTests:
             return None
         states = tuple(dict.fromkeys((*known, *policy.states, policy.target)))
         model = as_declared(self._examiner.model(states))
-        best, _ = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
+        limit = self._problem.limit
+        best, _ = model.smoothed_plan(target, limit, FAILURE_WEIGHT)
         moves = tuple(plays.get(state, move) for state, move in zip(states, best.tolist()))
-        longer = self._steps(model, target, moves)
-        if longer > min(self._problem.limit, _LONGER * steps + _MORE):
+        longer = model.smoothed_value(moves, target, limit, FAILURE_WEIGHT)
+        if longer > min(limit, _LONGER * steps + _MORE):
             return None
         return self.offered(Policy(target, policy.horizon, states, (moves,)), longer)
-
-    def _steps(self, model: EmpiricalModel, target: int, moves: Sequence[int]) -> float:
-        return float(model.smoothed_values(
-            np.array(moves), target, self._problem.limit, FAILURE_WEIGHT)[0])
 
     def _after(self, state: int, action: int) -> Iterable[int]:
         """Return where a pair has led, or is declared to lead."""

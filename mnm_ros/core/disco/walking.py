@@ -141,8 +141,8 @@ class WalkingCertificates:
         """Return the steps by which the policy under test seems to be within the limit."""
         policy = self._tests.begun[target].policy
         model = as_declared(EmpiricalModel.of(self._rows, policy.states))
-        return self._problem.limit - float(model.smoothed_values(
-            np.array(policy.actions[0]), target, self._problem.limit, FAILURE_WEIGHT)[0])
+        limit = self._problem.limit
+        return limit - model.smoothed_value(policy.actions[0], target, limit, FAILURE_WEIGHT)
 
     def wanted(self, targets: Sequence[int]) -> dict[Pair, int]:
         """

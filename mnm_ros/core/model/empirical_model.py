@@ -197,12 +197,13 @@ class EmpiricalModel:
         assert moves is not None
         return moves, float(values[0])
 
-    def smoothed_value(self, moves: Indices, target: int, limit: float) -> float:
+    def smoothed_value(self, moves: Sequence[int], target: int, limit: float,
+                       smoothing: float = _SMOOTHING) -> float:
         """Return the value of a policy at home under the same model; inf if it never ends."""
-        return float(self.smoothed_values(moves, target, limit)[0])
+        return float(self.smoothed_values(np.array(moves), target, limit, smoothing)[0])
 
     def smoothed_values(self, moves: Indices, target: int, limit: float,
-                        smoothing: float = _SMOOTHING) -> Floats:
+                        smoothing: float) -> Floats:
         """Return the same in each known state."""
         try:
             return self._smoothed_values(moves, self.hits(target), limit, smoothing)
