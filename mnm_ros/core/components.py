@@ -82,8 +82,7 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
     new_planner: PlannerFactory = part('planner', settings.planner)
     return Disco(
         problem, home, horizon,
-        evidence=CertificateEvidence(
-            problem, horizon, problem.delta * (1 - ruling_out), by_model),
+        evidence=CertificateEvidence(problem, problem.delta * (1 - ruling_out), by_model),
         planner=new_planner(problem.delta * ruling_out, problem.radius, given),
         step_bound=partial(part('step_bound', settings.step_bound), settings),
         policies=policies)

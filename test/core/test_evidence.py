@@ -34,7 +34,7 @@ ANY = Policy(9, 20, (8,), ((0,),))    # of which nothing is declared
 
 @pytest.mark.parametrize('by_model', [1 / 2, 1 / 5])
 def test_a_part_is_for_the_model_and_the_rest_for_all_tests_together(by_model: float) -> None:
-    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08, by_model=by_model)
+    evidence = CertificateEvidence(PROBLEM, delta=0.08, by_model=by_model)
     evidence.sets.add(0, 0, 1)
     evidence.sets.add(0, 0, 1)
     _, radius = evidence.sets.ball(0, 0)    # of the first pair
@@ -51,7 +51,7 @@ def test_a_part_is_for_the_model_and_the_rest_for_all_tests_together(by_model: f
 def drives_of(problem: Problem, end: int) -> CertificateEvidence:
     """Return evidence where two places are declared, the second of which may lead to ``end``."""
     declared = Support(Declaration({0: ((1, 0), ()), 1: ((end, 1), (0,))}))
-    return CertificateEvidence(replace(problem, support=declared), 20, delta=0.08)
+    return CertificateEvidence(replace(problem, support=declared), delta=0.08)
 
 
 def test_the_first_test_of_drives_has_most_of_the_part_for_all_tests_together() -> None:
@@ -89,7 +89,7 @@ def test_floors_leave_a_policy_of_drives_well_within_the_limit() -> None:
 
 
 def test_where_a_policy_is_certified_all_later_tests_move_up_by_one() -> None:
-    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
+    evidence = CertificateEvidence(PROBLEM, delta=0.08)
     tests = [evidence.new_test(ANY) for _ in range(4)]
     for number in (2, 0):
         evidence.release(tests[number])
@@ -99,7 +99,7 @@ def test_where_a_policy_is_certified_all_later_tests_move_up_by_one() -> None:
 
 
 def test_tests_that_left_given_the_map_are_in_place_again_where_it_was_false() -> None:
-    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
+    evidence = CertificateEvidence(PROBLEM, delta=0.08)
 
     def takes(place: int) -> Any:
         return pytest.approx(math.log(place * (place + 1) / 0.04))
@@ -109,7 +109,7 @@ def test_tests_that_left_given_the_map_are_in_place_again_where_it_was_false() -
     assert evidence.nats == takes(4)
     evidence.release(tests[0])    # of which no map has told
     evidence.release(tests[1], given=True)    # which has left
-    evidence.release(CertificateEvidence(PROBLEM, 20, 0.08).new_test(ANY), given=True)
+    evidence.release(CertificateEvidence(PROBLEM, 0.08).new_test(ANY), given=True)
     assert [test.evidence[1] for test in tests[2:]] == [takes(1), takes(2)]
     tests += [evidence.new_test(ANY)]
     assert tests[4].evidence[1] == takes(3)
@@ -138,7 +138,7 @@ def test_after_a_false_map_few_tests_are_ever_wrong(told: bool) -> None:
     delta, trials, wrong = 0.4, strength(25, 150), []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
-        evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
+        evidence = CertificateEvidence(PROBLEM, delta=delta)
         for number in range(24):
             if number == 16:
                 evidence.restore()
@@ -162,7 +162,7 @@ def test_of_tests_that_share_attempts_and_end_at_any_time_few_are_ever_wrong() -
     delta, trials, wrong = 0.4, strength(16, 150), []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
-        evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
+        evidence = CertificateEvidence(PROBLEM, delta=delta)
         # With the limit 8, E[X] is 3, 5 or 8.07: nothing but luck certifies the last ones.
         left = {number: evidence.new_test(ANY) for number in range(6)}
         bad = {2, 4, 5}
@@ -184,7 +184,7 @@ def test_among_tests_that_come_and_go_few_are_ever_wrong() -> None:
     delta, trials, wrong = 0.4, strength(16, 150), []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
-        evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
+        evidence = CertificateEvidence(PROBLEM, delta=delta)
         for _ in range(25):
             good = rng.random() < 0.7
             # With the limit 8, E[X] is 3 or 8.07: nothing but luck certifies the latter.
@@ -204,7 +204,7 @@ def test_among_tests_that_come_and_go_few_are_ever_wrong() -> None:
 
 
 def test_what_is_forgotten_is_evidence_no_more() -> None:
-    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
+    evidence = CertificateEvidence(PROBLEM, delta=0.08)
     for state in (0, 1):
         for _ in range(5):
             evidence.sets.add(state, 0, 7)

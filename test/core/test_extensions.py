@@ -46,8 +46,8 @@ class Corridor:
             for after in ([] if declared and state else [end] * 9 + [state]):
                 counts.add(state, action, after)
                 self.rows.add(state, action, after)
-        self.latest = CertificateEvidence(self.problem, 12, 0.06)
-        self.tests = PolicyTests(12, self.problem, cast(Examiner, self))
+        self.latest = CertificateEvidence(self.problem, 0.06)
+        self.tests = PolicyTests(self.problem, cast(Examiner, self))
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
         return EmpiricalModel.of(self.rows, states)

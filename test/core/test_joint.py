@@ -229,7 +229,7 @@ def test_an_end_that_was_missing_counts_as_certain_when_it_comes_first() -> None
 
 def test_only_what_is_declared_as_a_whole_is_tested_by_its_pairs() -> None:
     problem = Problem(1, 6.0, 1.0, 0.1, Support(Declaration({0: ((1, 0),), 1: ((2, 1),)})))
-    evidence = CertificateEvidence(problem, HORIZON, 0.05)
+    evidence = CertificateEvidence(problem, 0.05)
     tests = [evidence.new_test(policy_of(states)) for states in (2, 3)]
     assert [test.declared for test in tests] == [True, False]
     nats = [test.evidence[1] for test in tests]
@@ -243,7 +243,7 @@ def test_pairs_certify_with_three_quarters_of_the_delta_of_their_test() -> None:
     """They do once the bound is within the limit at that budget, and not an execution sooner."""
     delta, declared = 0.05, Support(Declaration({0: ((1, 0),)}))
     problem, policy = Problem(1, 2.0, 1.0, 0.1, declared), policy_of(1)
-    evidence = CertificateEvidence(problem, HORIZON, delta, by_model=0.5)
+    evidence = CertificateEvidence(problem, delta, by_model=0.5)
     test = evidence.new_test(policy)
     assert test.declared
     # The first place has half of what is for tests, and its pairs three quarters of that.

@@ -31,9 +31,9 @@ class Begun:
                 self.add(state, action, state + 1, 50)
         for state in (0, 1):
             self.add(state, 0, state, slips)
-        self.evidence = self.latest = CertificateEvidence(PROBLEM, HORIZON, 0.06)
+        self.evidence = self.latest = CertificateEvidence(PROBLEM, 0.06)
         self.asked: list[Policy] = []
-        self.tests = PolicyTests(HORIZON, PROBLEM, cast(Examiner, self))
+        self.tests = PolicyTests(PROBLEM, cast(Examiner, self))
         first = self.tests.offer(to(0, 0), 2.0)
         assert first.policy == to(0, 0) and first.test is None
         self.tests.begin(first)
@@ -110,7 +110,7 @@ def test_only_a_test_of_what_was_certified_leaves_its_place(
         policy: Policy | None, place: int) -> None:
     """What plays the same over more states is another policy: there, attempts go on."""
     begun = Begun()
-    free = CertificateEvidence(PROBLEM, HORIZON, 0.06)
+    free = CertificateEvidence(PROBLEM, 0.06)
     for _ in range(place - 1):
         free.new_test(to(0, 0))
     if policy is None:
@@ -122,7 +122,7 @@ def test_only_a_test_of_what_was_certified_leaves_its_place(
 
 def test_what_other_evidence_has_certified_frees_no_place() -> None:
     """As the other one may be wrong more often than this one's delta says."""
-    begun, other = Begun(), CertificateEvidence(PROBLEM, HORIZON, 0.06)
+    begun, other = Begun(), CertificateEvidence(PROBLEM, 0.06)
     before = begun.evidence.nats
     begun.tests.certified(to(0, 0), other)
     assert not begun.tests.begun and begun.evidence.nats == before
@@ -133,7 +133,7 @@ def test_a_test_that_was_given_up_leaves_its_place_once_the_model_certifies_its_
         certified_first: bool) -> None:
     """Whether another policy has been certified meanwhile, or is under test."""
     begun = Begun(400)
-    second, first = begun.evidence.nats, CertificateEvidence(PROBLEM, HORIZON, 0.06).nats
+    second, first = begun.evidence.nats, CertificateEvidence(PROBLEM, 0.06).nats
     if certified_first:
         begun.tests.certified(to(1, 1), begun.evidence)
     else:
@@ -154,7 +154,7 @@ def test_a_test_that_has_told_of_a_bad_policy_keeps_its_place() -> None:
     begun.asked.append(to(0, 0))    # from now on, the model certifies all
     begun.tests.settle()
     begun.tests.clear()
-    assert begun.evidence.nats > CertificateEvidence(PROBLEM, HORIZON, 0.06).nats
+    assert begun.evidence.nats > CertificateEvidence(PROBLEM, 0.06).nats
 
 
 def test_all_end_at_once() -> None:

@@ -148,7 +148,7 @@ def test_what_a_test_leaves_out_costs_it_nothing() -> None:
 def test_the_last_of_several_tests_takes_no_more_than_the_first() -> None:
     problem = Problem(1, 3.0, 1.0, 0.1, Support(Declaration({
         state: ((state + 1, state),) for state in range(3)})))
-    evidence = CertificateEvidence(problem, 12, 0.05)
+    evidence = CertificateEvidence(problem, 0.05)
     tests = [evidence.new_test(Policy(target, 12, tuple(range(target)), ((0,) * target,)))
              for target in (1, 2, 3)]
     first = evidence.nats_of_pairs(tests)

@@ -90,13 +90,12 @@ class Certifier:
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, sampling: Sampling,
                  reach: float, evidence: CertificateEvidence, planner: Planner) -> None:
         self._problem = problem
-        self._horizon = horizon
         self._sampling = sampling
         self._reach = reach
         self._planner = planner
         self.examiner = Examiner(problem, horizon, rows, evidence)
-        self._tests = PolicyTests(horizon, problem, self.examiner)
-        self._walking = WalkingCertificates(problem, horizon, rows, self._tests, self.examiner)
+        self._tests = PolicyTests(problem, self.examiner)
+        self._walking = WalkingCertificates(problem, rows, self._tests, self.examiner)
         self._failed = FailedCertificates(self.examiner.counts)
         self.known = KnownStates(problem, self._tests, self.examiner)
         self.evidence = self.examiner.evidence
@@ -259,7 +258,7 @@ class Certifier:
 
     def restart_confidence(self, delta: float) -> None:
         """Begin another collection of evidence, with a delta of its own (*Renewals*)."""
-        self.evidence[1:] = [CertificateEvidence(self._problem, self._horizon, delta)]
+        self.evidence[1:] = [CertificateEvidence(self._problem, delta)]
         self._tests.clear()
 
     def start_over(self, *, tests: bool = True) -> None:

@@ -35,7 +35,6 @@ class PolicyTest(BettingEvaluation):
 
     :param policy: that is tested.
     :param problem: with the limit to certify, and the support.
-    :param horizon: of the attempts.
     :param nats: that attempts take.
     :param fewer: nats that pairs take fewer than attempts.
     :param pairs: what is seen of them; of none unless all are declared.
@@ -43,9 +42,10 @@ class PolicyTest(BettingEvaluation):
     :ivar waits: whether executions lack (``walking.py``), so that no check is needed.
     """
 
-    def __init__(self, policy: Policy, problem: Problem, horizon: int, nats: float, fewer: float,
+    def __init__(self, policy: Policy, problem: Problem, nats: float, fewer: float,
                  pairs: JointEvidence) -> None:
-        super().__init__(horizon, problem.limit, problem.limit, math.exp(-nats))
+        super().__init__(
+            longest(policy.horizon, problem), problem.limit, problem.limit, math.exp(-nats))
         self.policy = policy
         self.waits = False
         self._problem = problem
@@ -111,17 +111,14 @@ class CertificateEvidence:
     2021, *Online control of the familywise error rate*.
 
     :param problem: with the limit.
-    :param horizon: of every policy.
     :param delta: the probability with which any certificate that rests on it is wrong.
     :param by_model: the part for certificates by the model.
     :ivar sets: over the transitions.
     """
 
-    def __init__(self, problem: Problem, horizon: int, delta: float,
-                 by_model: float = 1 / 2) -> None:
+    def __init__(self, problem: Problem, delta: float, by_model: float = 1 / 2) -> None:
         self.sets = ConfidenceSets(delta * by_model, problem.support)
         self._problem = problem
-        self._longest = longest(horizon, problem)
         self._delta = delta * (1 - by_model)
         drives = problem.support.declared.drives
         self._first = _FIRST_OF_DRIVES if drives else _FIRST
@@ -143,7 +140,7 @@ class CertificateEvidence:
         """Return a test of one more policy."""
         pairs = declared_pairs(policy, self._problem.support)
         test = PolicyTest(
-            policy, self._problem, self._longest, self._takes(bool(pairs), self._free()),
+            policy, self._problem, self._takes(bool(pairs), self._free()),
             math.log((1 - self._by_attempts) / self._by_attempts),
             JointEvidence(self.sets, pairs, floors(pairs, self._problem)))
         self._places.append(test)

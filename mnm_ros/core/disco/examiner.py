@@ -45,13 +45,14 @@ class Examiner:
     :param evidence: since the beginning of the run.
     :ivar evidence: since the beginning, and perhaps since a renewal.
     :ivar counts: of the run.
+    :ivar horizon: the same.
     :ivar closed: pairs that no policy is to play.
     """
 
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows,
                  evidence: CertificateEvidence) -> None:
         self._problem = problem
-        self._horizon = horizon
+        self.horizon = horizon
         self._rows = rows
         self.evidence = [evidence]
         self.counts = evidence.sets.counts
@@ -106,7 +107,7 @@ class Examiner:
             moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
             if steps > self._problem.limit:
                 return None
-        return Policy(target, self._horizon, model.states, (tuple(moves.tolist()),)), steps
+        return Policy(target, self.horizon, model.states, (tuple(moves.tolist()),)), steps
 
     def executed(self, policy: Policy) -> tuple[Pair, ...]:
         """Return the pairs that the policy has been seen to come to."""

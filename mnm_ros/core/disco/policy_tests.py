@@ -55,14 +55,12 @@ class PolicyTests:
     A test goes on although another policy seems to be a little better by now: where several ways
     are equally short, that changes with nearly every sample.
 
-    :param horizon: of the policies.
     :param problem: with the expected steps to certify.
     :param examiner: with the evidence, and the model by which policies are compared.
     :ivar begun: the test by target; the delta of one that is taken out is spent.
     """
 
-    def __init__(self, horizon: int, problem: Problem, examiner: Examiner) -> None:
-        self._horizon = horizon
+    def __init__(self, problem: Problem, examiner: Examiner) -> None:
         self._problem = problem
         self._examiner = examiner
         self.begun: dict[int, PolicyTest] = {}
@@ -152,7 +150,7 @@ class PolicyTests:
         """
         nats = self._examiner.latest.nats + _NATS_TO_BEGIN if test is None else test.lacking
         margin = max(_LEAST_MARGIN, self._problem.limit - steps)
-        attempts = nats / math.log1p(margin / (self._horizon + 1))
+        attempts = nats / math.log1p(margin / (policy.horizon + 1))
         pairs = len(declared_pairs(policy, self._problem.support)) if (
             test is None or test.declared) else 0
         if pairs:    # mostly it takes so many executions of the pair that is seldom executed

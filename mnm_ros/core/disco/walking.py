@@ -81,7 +81,6 @@ class WalkingCertificates:
     Begins tests of declared policies, and says what they lack.
 
     :param problem: with the limit to certify, and the support.
-    :param horizon: of the policies.
     :param rows: of the states that are sampled.
     :param tests: under way.
     :param examiner: with the evidence that the tests are part of.
@@ -89,10 +88,9 @@ class WalkingCertificates:
 
     left_to_fresh = ('_seen',)    # found out again
 
-    def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, tests: PolicyTests,
+    def __init__(self, problem: Problem, rows: TransitionRows, tests: PolicyTests,
                  examiner: Examiner) -> None:
         self._problem = problem
-        self._horizon = horizon
         self._rows = rows
         self._tests = tests
         self._examiner = examiner
@@ -120,7 +118,7 @@ class WalkingCertificates:
             if target in self._tests.begun and limit - steps < _CLEARLY * self._margin(target):
                 continue
             policy = self._through_nearer(Policy(
-                target, self._horizon, states, (tuple(moves.tolist()),)))
+                target, self._examiner.horizon, states, (tuple(moves.tolist()),)))
             if steps <= limit and self._leads_on(policy):
                 self._tests.begin(self._tests.offered(policy, steps))
 
