@@ -131,15 +131,16 @@ class Certifier:
             planned = self.examiner.best_policy(model, target, self._failed.moves(target))
             if planned is None:
                 continue
-            pairs = self.examiner.executed(planned[0])
-            if chosen is not None and self._failed.same(planned[0], pairs):
+            policy, steps = planned
+            pairs = self.examiner.executed(policy)
+            if chosen is not None and self._failed.same(policy, pairs):
                 continue
-            found = self.examiner.examine(*planned)
+            found = self.examiner.examine(policy, steps)
             certificate = found.certificate
             if self._take_if_certified(found):
                 model = None
                 continue
-            self._failed.note(found.policy, pairs)
+            self._failed.note(policy, pairs)
             if (chosen is None and certificate.steps <= self._reach
                     and certificate.empirical < self._problem.limit):
                 chosen = found

@@ -73,7 +73,7 @@ class Examiner:
 
         :returns: None if the policy does not even seem to be within the limit.
         """
-        planned = self.best_policy(model, target, None)
+        planned = self.best_policy(model, target)
         return None if planned is None else self.examine(*planned)
 
     def bound(self, policy: Policy) -> float:
@@ -97,7 +97,7 @@ class Examiner:
         return max(bounds)
 
     def best_policy(self, model: EmpiricalModel, target: int,
-                    guess: Sequence[int] | None) -> tuple[Policy, float] | None:
+                    guess: Sequence[int] | None = None) -> tuple[Policy, float] | None:
         """Return the policy that seems best and its steps, if these are within the limit."""
         if not model.hits(target).any():
             return None

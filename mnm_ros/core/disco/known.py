@@ -67,15 +67,16 @@ class KnownStates:
             wanting = self.by_place.keys() - self._stand_again()
         support = self._problem.support
         for target, policy in tuple(self.policies.items()):
+            if target not in self.estimates:    # the run began with it
+                continue
             played = {*zip(policy.states, policy.actions[0])}
             # A policy through a state that is dropped would execute RESET there.
             through = any(state in dropped and action != RESET for state, action in played)
             through = through or any(support.forbids(*pair) for pair in played)
-            if target in self.estimates and (
-                    through or target in wanting or not played.isdisjoint(pairs) and (
-                        self._examiner.bound(policy) > self._problem.limit
-                        if target in self.by_model else not attempts
-                        and not {*self._examiner.executed(policy)}.isdisjoint(pairs))):
+            if through or target in wanting or not played.isdisjoint(pairs) and (
+                    self._examiner.bound(policy) > self._problem.limit
+                    if target in self.by_model else not attempts
+                    and not {*self._examiner.executed(policy)}.isdisjoint(pairs)):
                 self._drop(target, attempts)
                 dropped.add(target)
         for test in tuple(self._tests.begun.values()):

@@ -95,12 +95,9 @@ class PolicyTests:
         found, left = [first], {
             state: steps for state, steps in near.items()
             if state not in known and state != first.policy.target}
-        following: Offer | None = first
-        while following is not None:
-            following = self._following(found[-1].policy, known, left)
-            if following is not None:
-                found.append(following)
-                del left[following.policy.target]
+        while (following := self._following(found[-1].policy, known, left)) is not None:
+            found.append(following)
+            del left[following.policy.target]
         return found
 
     def begin(self, offer: Offer) -> None:
