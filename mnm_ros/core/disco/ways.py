@@ -75,8 +75,8 @@ def _moves(rows: TransitionRows, avoided: Collection[Pair]) -> _Moves:
     declared = rows.closed[:, None] & rows.filled
     found, slots = np.nonzero((rows.tally > 0) | declared & (visits < _EXPECTED)[:, None])
     more = declared[found, slots]
-    resets = np.zeros(len(rows.states), dtype=np.intp)
-    origins = np.concatenate([rows.entered[found // rows.actions], rows.entered])
+    entered, resets = rows.entered, np.zeros(len(rows.states), dtype=np.intp)
+    origins = np.concatenate([entered[found // rows.actions], entered])
     ends = np.concatenate([rows.next[found, slots], resets])
     costs = np.concatenate([
         np.maximum(1.0, visits[found] + more) / np.maximum(1.0, rows.tally[found, slots] + more),

@@ -73,7 +73,7 @@ class EmpiricalModel:
         numbers = np.array([rows.numbers[state] for state in known], dtype=np.intp)
         all_rows = (numbers[:, None] * rows.actions + np.arange(rows.actions)).ravel()
         column = np.full(len(rows.places), -1, dtype=np.intp)
-        column[rows.entered[numbers]] = np.arange(len(known))
+        column[[rows.places[state] for state in known]] = np.arange(len(known))
         filled = rows.filled[all_rows]
         width = max(1, int(filled.any(axis=0).sum()))    # no slot is filled before those before it
         places = rows.next[all_rows, :width]

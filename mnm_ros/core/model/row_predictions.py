@@ -44,8 +44,8 @@ class RowPredictions:
         self.aside: Floats = np.zeros((0, 0))
         self.paid: Floats = np.zeros(0)
         self._seen: Floats = np.zeros((0, 0))    # as [row, slot], when last examined
-        self._carried: Bools = np.zeros(0, dtype=bool)
-        self._late: Bools = np.zeros(0, dtype=bool)
+        self._carried: set[int] = set()    # rows
+        self._late: set[int] = set()
         self._weights, self._new = _at_first()    # as [kind, role] and [kind]
         self._learnt_from = 0.0
 
@@ -59,15 +59,12 @@ class RowPredictions:
         if row < len(self.paid):
             self.paid[row] = 0.0
             self.before[row] = self.aside[row] = self._seen[row] = 0.0
-            self._carried[row] = False
-        if row < len(self._late):
-            self._late[row] = False
+        self._carried.discard(row)
+        self._late.discard(row)
 
     def enter_late(self, row: int) -> None:
         """Predict what a row did so far by the first weights, when it is examined next."""
-        # Nothing else grows: it is called for each row of models that predict nothing.
-        self._late = _longer(self._late, row + 1)
-        self._late[row] = True
+        self._late.add(row)
 
     def set_aside(self, row: int, tally: Floats) -> None:
         """Let nothing count that came in a row so far, as [slot]."""
@@ -78,8 +75,7 @@ class RowPredictions:
 
     def carry(self, row: int) -> None:
         """Predict a row by itself alone, as its kept samples came before all others."""
-        self._grow((row + 1, 0))
-        self._carried[row] = True
+        self._carried.add(row)
 
     def look(self, tally: Floats, stays: Bools, declared: Bools,
              first_slot: Callable[[int], int]) -> None:
@@ -92,11 +88,13 @@ class RowPredictions:
         """
         self._grow(tally.shape)
         news = (tally > self._seen[:, :tally.shape[1]]).any(axis=1)
-        fresh = news & ~self._seen.any(axis=1) & ~self._carried & ~declared.any(axis=1)
+        carried = np.zeros(len(tally), dtype=np.bool_)
+        carried[[*self._carried]] = True
+        fresh = news & ~self._seen.any(axis=1) & ~carried & ~declared.any(axis=1)
         for row in np.flatnonzero(fresh).tolist():
             slot = first_slot(row)
             self._seen[row, slot] = self.aside[row, slot] = 1.0
-        again = news & self._carried    # in one piece, whenever it was examined
+        again = news & carried    # in one piece, whenever it was examined
         self._seen[again] = self.aside[again] = self.paid[again, None] = 0.0
         rows = np.flatnonzero(news)
         if len(rows):
@@ -109,8 +107,9 @@ class RowPredictions:
     def _predict(self, rows: Indices, tally: Floats, stays: Bools, declared: Bools) -> None:
         """Pay for what is in the tally of some rows and was not seen yet."""
         width = tally.shape[1]
-        before, alone = self._seen[rows, :width], self._carried[rows] | self._late[rows]
-        self._late[rows] = False
+        before, alone = self._seen[rows, :width], np.array([
+            row in self._carried or row in self._late for row in rows.tolist()])
+        self._late.difference_update(rows.tolist())
         known = stays | declared | (before > 0)
         kinds, (weights, new) = _kinds(known, stays), _at_first()
         weights = np.where(alone[:, None], weights[kinds], self._weights[kinds])
@@ -134,14 +133,6 @@ class RowPredictions:
             self.before, self.aside, self._seen = (
                 np.pad(each, more) for each in (self.before, self.aside, self._seen))
             self.paid = np.pad(self.paid, more[0])
-            self._carried = np.pad(self._carried, more[0])
-        self._late = _longer(self._late, len(self.paid))
-
-
-def _longer(flags: Bools, length: int) -> Bools:
-    """Return flags with so many more, all false, that there are at least so many."""
-    more = length - len(flags)
-    return flags if more <= 0 else np.concatenate([flags, np.zeros(more, dtype=np.bool_)])
 
 
 def _at_first() -> tuple[Floats, Floats]:

@@ -29,9 +29,6 @@ class TransitionRows:
     :ivar predictions: of what follows, for ruling out.
     """
 
-    _carried: Mapping[Pair, Mapping[int, int]] = {}    # none in most runs
-    _begun = False    # whether it was begun again
-
     def __init__(self, counts: NextStates, actions: int,
                  support: Support | None = None) -> None:
         self.actions = actions
@@ -45,7 +42,8 @@ class TransitionRows:
         self._slots: list[dict[int, int]] = []
         self._next: Indices = np.zeros((64, 4), dtype=np.intp)
         self._tally: Floats = np.zeros((64, 4))
-        self._entered: Indices = np.zeros(64, dtype=np.intp)
+        self._carried: Mapping[Pair, Mapping[int, int]] = {}    # none in most runs
+        self._begun = False    # whether it was begun again
         self.predictions = RowPredictions()
         self._astray: dict[tuple[int, int], None] = {}    # row and slot of what was not declared
 
@@ -72,15 +70,13 @@ class TransitionRows:
     @property
     def entered(self) -> Indices:
         """Return the places of ``states``."""
-        return self._entered[:len(self.states)]
+        return np.array([self.places[state] for state in self.states], dtype=np.intp)
 
     def enter(self, state: int) -> None:
         """Append the rows of a state, with what was counted there before."""
-        number = self.numbers[state] = len(self.states)
+        self.numbers[state] = len(self.states)
         self.states.append(state)
-        if number == len(self._entered):
-            self._entered = _doubled(self._entered, 0)
-        self._entered[number] = self._place(state)
+        self._place(state)
         for action in range(self.actions):
             self._slots.append({})
             if len(self._slots) > len(self._next):
@@ -91,10 +87,9 @@ class TransitionRows:
 
     def add(self, state: int, action: int, next_state: int) -> None:
         """Record one more transition in the counts."""
-        number = self.numbers.get(state)
-        if number is None or self.support.forbids(state, action):
+        row = self._row(state, action)
+        if row is None or self.support.forbids(state, action):
             return
-        row = number * self.actions + action
         slot = self._slots[row].get(self.places.get(next_state, -1))
         if slot is None:
             self._fill(row, {next_state: 1})
@@ -111,9 +106,8 @@ class TransitionRows:
         before, self._carried = self._carried, dict(tallies)
         changed = [*{**before, **tallies}]
         for state, action in changed:
-            number = self.numbers.get(state)
-            if number is not None:
-                row = number * self.actions + action
+            row = self._row(state, action)
+            if row is not None:
                 self._empty(row)
                 self._fill_seen(row, state, action)
                 if (state, action) in tallies:
@@ -141,8 +135,7 @@ class TransitionRows:
 
     def aside(self, pair: Pair) -> int:
         """Return how many executions of a pair do not count where states are ruled out."""
-        number = self.numbers[pair[0]]
-        row = number * self.actions + pair[1]
+        row = self.numbers[pair[0]] * self.actions + pair[1]
         return int(self.predictions.aside[row].sum())
 
     def look(self) -> None:
@@ -165,9 +158,8 @@ class TransitionRows:
         if (state, action) in self._carried:
             self._carried = {
                 pair: tally for pair, tally in self._carried.items() if pair != (state, action)}
-        number = self.numbers.get(state)
-        if number is not None:
-            row = number * self.actions + action
+        row = self._row(state, action)
+        if row is not None:
             self._empty(row)
             self._declare(row, state, action)
 
@@ -183,11 +175,9 @@ class TransitionRows:
             self._closed[row] and not self._filled[row].any())
         self._closed[row] = ends is not None
         if ends == ():    # whatever it has led to, it is not commanded any more
-            self._filled[row], self._tally[row] = False, 0.0
-            self.predictions.forget(row)
+            self._empty(row)
             return
         if nowhere:    # until now
-            self._empty(row)
             self._fill_seen(row, state, action)
         self._fill(row, dict.fromkeys(ends or (), 0))
         self._find_astray(row, state, action)
@@ -217,6 +207,11 @@ class TransitionRows:
             self.predictions.set_aside(row, self._tally[row])
         elif self._tally[row].any():
             self.predictions.enter_late(row)
+
+    def _row(self, state: int, action: int) -> int | None:
+        """Return the number of the row of a pair; None if its state was not entered."""
+        number = self.numbers.get(state)
+        return None if number is None else number * self.actions + action
 
     def _place(self, state: int) -> int:
         return self.places.setdefault(state, len(self.places))
