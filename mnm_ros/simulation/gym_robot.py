@@ -17,8 +17,8 @@ from reprlib import repr as shortened
 from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.core.model.declaration import check_state, Declaration, is_state
-from mnm_ros.core.model.integers import as_int
+from mnm_ros.core.model.declaration import check_state, Declaration
+from mnm_ros.core.model.integers import as_int, is_state
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import takes
 from mnm_ros.description_entries import MAX_ACTIONS

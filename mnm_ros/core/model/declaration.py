@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.model.integers import is_state
 
 MAX_DECLARED = 100_000    # states
 MAX_ENDS = 1_000_000      # of all their actions together
@@ -18,7 +19,6 @@ AUDIT = 1 / 200
 """Share of the steps that try what is declared, unless something else is asked for."""
 
 _WITHIN = 1e-9            # of 1, of what chances sum to
-_INT64 = range(-2**63, 2**63)
 _SHOWN = 100              # characters of a value in an error
 
 
@@ -149,11 +149,6 @@ def _lists(found: Any, name: str) -> dict[int, tuple[tuple[Any, ...], ...]]:
                 'each action')
         lists[state] = tuple(map(tuple, each))
     return lists
-
-
-def is_state(value: Any) -> bool:
-    """Return whether a value may be a state."""
-    return type(value) is int and value in _INT64
 
 
 def check_state(value: Any, what: str) -> None:

@@ -102,8 +102,8 @@ def direct_way(target: int, policies: Sequence[Policy], observed: History,
     for policy in policies:
         if policy.target == target and len(policy.actions) == 1:
             moves = np.array(policy.on(known).actions[0])
-            from_home = max(1.0, min(limit, float(
-                model.smoothed_values(moves, target, limit, _NEGLIGIBLE)[0])))
+            from_home = max(1.0, min(
+                limit, model.smoothed_value(moves, target, limit, _NEGLIGIBLE)))
             counts.at_home = {target: 1.0, home: from_home - 1}
             model = EmpiricalModel.of_counts(counts, known, problem.actions, problem.support)
     moves, _ = model.smoothed_plan(target, limit, _NEGLIGIBLE)

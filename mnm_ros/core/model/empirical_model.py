@@ -197,7 +197,7 @@ class EmpiricalModel:
         assert moves is not None
         return moves, float(values[0])
 
-    def smoothed_value(self, moves: Sequence[int], target: int, limit: float,
+    def smoothed_value(self, moves: Sequence[int] | Indices, target: int, limit: float,
                        smoothing: float = _SMOOTHING) -> float:
         """Return the value of a policy at home under the same model; inf if it never ends."""
         return float(self.smoothed_values(np.array(moves), target, limit, smoothing)[0])

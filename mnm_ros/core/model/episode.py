@@ -117,11 +117,6 @@ class Attempts:
     :param passed: the policies for which an attempt counts beside.
     """
 
-    passed: Sequence[Policy] = ()
-    _beside: Sequence[Episode] = ()
-    _ended: Sequence[tuple[Episode, bool]] = ()
-    _here: int | None = None
-
     def __init__(self, policy: Policy, ends_outside: bool, certify: float = 0.0,
                  most: int = 0, passed: Sequence[Policy] = ()) -> None:
         self.policy = policy
@@ -130,6 +125,9 @@ class Attempts:
         self._certify = certify
         self._most = most
         self._episode: Episode | None = None
+        self._beside: Sequence[Episode] = ()
+        self._ended: Sequence[tuple[Episode, bool]] = ()
+        self._here: int | None = None
 
     @property
     def under_way(self) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, TypeGuard
 
 from mnm_ros.core.errors import InvalidTypeError, InvalidValueError
 
@@ -25,6 +25,11 @@ def as_int(value: Any) -> int | None:
         return None
 
 
+def is_state(value: Any) -> TypeGuard[int]:
+    """Return whether a value may be a state as it is."""
+    return type(value) is int and value in _INT64
+
+
 def as_state(value: Any, what: str = 'state') -> int:
     """
     Return what should be a state as one.
@@ -33,7 +38,7 @@ def as_state(value: Any, what: str = 'state') -> int:
     :raises InvalidTypeError: if it is no integer.
     :raises InvalidValueError: if it has more than 64 bits.
     """
-    if type(value) is int and value in _INT64:    # as a rule, and each step comes by here
+    if is_state(value):    # as a rule
         return value
     return _within(value, _INT64, what, 'a state, an int of 64 bits')
 

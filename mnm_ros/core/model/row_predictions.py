@@ -44,8 +44,8 @@ class RowPredictions:
         self.aside: Floats = np.zeros((0, 0))
         self.paid: Floats = np.zeros(0)
         self._seen: Floats = np.zeros((0, 0))    # as [row, slot], when last examined
-        self._carried: set[int] = set()    # rows
-        self._late: set[int] = set()
+        self._carried_rows: set[int] = set()
+        self._late_rows: set[int] = set()
         self._weights, self._new = _at_first()    # as [kind, role] and [kind]
         self._learnt_from = 0.0
 
@@ -59,12 +59,12 @@ class RowPredictions:
         if row < len(self.paid):
             self.paid[row] = 0.0
             self.before[row] = self.aside[row] = self._seen[row] = 0.0
-        self._carried.discard(row)
-        self._late.discard(row)
+        self._carried_rows.discard(row)
+        self._late_rows.discard(row)
 
     def enter_late(self, row: int) -> None:
         """Predict what a row did so far by the first weights, when it is examined next."""
-        self._late.add(row)
+        self._late_rows.add(row)
 
     def set_aside(self, row: int, tally: Floats) -> None:
         """Let nothing count that came in a row so far, as [slot]."""
@@ -75,7 +75,7 @@ class RowPredictions:
 
     def carry(self, row: int) -> None:
         """Predict a row by itself alone, as its kept samples came before all others."""
-        self._carried.add(row)
+        self._carried_rows.add(row)
 
     def look(self, tally: Floats, stays: Bools, declared: Bools,
              first_slot: Callable[[int], int]) -> None:
@@ -89,7 +89,7 @@ class RowPredictions:
         self._grow(tally.shape)
         news = (tally > self._seen[:, :tally.shape[1]]).any(axis=1)
         carried = np.zeros(len(tally), dtype=np.bool_)
-        carried[[*self._carried]] = True
+        carried[[*self._carried_rows]] = True
         fresh = news & ~self._seen.any(axis=1) & ~carried & ~declared.any(axis=1)
         for row in np.flatnonzero(fresh).tolist():
             slot = first_slot(row)
@@ -108,8 +108,8 @@ class RowPredictions:
         """Pay for what is in the tally of some rows and was not seen yet."""
         width = tally.shape[1]
         before, alone = self._seen[rows, :width], np.array([
-            row in self._carried or row in self._late for row in rows.tolist()])
-        self._late.difference_update(rows.tolist())
+            row in self._carried_rows or row in self._late_rows for row in rows.tolist()])
+        self._late_rows.difference_update(rows.tolist())
         known = stays | declared | (before > 0)
         kinds, (weights, new) = _kinds(known, stays), _at_first()
         weights = np.where(alone[:, None], weights[kinds], self._weights[kinds])

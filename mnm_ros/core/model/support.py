@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 from mnm_ros.core.model.declaration import Declaration
 
 if TYPE_CHECKING:    # it needs numpy, which takes long to import
-    from mnm_ros.core.model.counts import NextStates
-
-Pair = tuple[int, int]
+    from mnm_ros.core.model.counts import NextStates, Pair
 
 _NOTHING: Mapping[int, float] = {}
 
