@@ -128,12 +128,10 @@ def test_a_few_units_of_the_budget_decide_nothing_that_many_would_not() -> None:
         }), policy_of(states)
         _, evidence, declared = executed(cmp, rng, states, 8, 3.0)
         model = JointModel(evidence.balls(3.0), policy, LIMIT, declared)
-        drives = model._drives()
-        assert drives is not None
-        alone = model._backwards(drives)
+        alone = model._drives_alone()
         rows = model.rows(alone[-1])
         # Each row alone is at worst as in the model without the short way.
-        assert np.array(alone) == pytest.approx(np.array(model._backwards(None)))
+        assert np.array(alone) == pytest.approx(np.array(model._alone()))
         least = model._together(alone, rows, shares(6), least=True)
         most = model._together(alone, rows, shares(6))
         bound = model._together(alone, rows, shares(UNITS))
@@ -171,7 +169,7 @@ def test_whatever_the_nats_leave_plausible_with_floors_is_within_the_bound() -> 
             steps[:, :-1] = 1 + plausible * steps[:, 1:] + (1 - plausible) * steps[:, :-1]
         worst = steps[:, 0].max()
         model = JointModel(evidence.balls(nats), policy_of(3), LIMIT, chain)
-        alone = model._backwards(model._drives())
+        alone = model._drives_alone()
         bound = model._together(alone, model.rows(alone[-1]), shares(UNITS))
         assert 0.85 * bound < worst <= bound + 1e-9, (seed, worst, bound)
 

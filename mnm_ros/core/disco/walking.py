@@ -36,6 +36,7 @@ from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.statistics.kl_ball import divergence
 from mnm_ros.core.statistics.predictions import Record
 import numpy as np
 
@@ -239,8 +240,7 @@ def _nats(record: Record, state: int, steps: float, margin: float) -> tuple[int,
     """
     failed = record.tally.get(state, 0) + record.lost
     success = _success(record.made, failed) if failed else 1.0
-    return record.made, _divergence(
-        success, 1 / (margin + max(steps, 1 / success)))
+    return record.made, divergence(success, 1 / (margin + max(steps, 1 / success)))
 
 
 def _executions(way: _Way, budget: float, own: Mapping[Pair, float]) -> dict[Pair, int]:
@@ -263,12 +263,6 @@ def _executions(way: _Way, budget: float, own: Mapping[Pair, float]) -> dict[Pai
 
 def _success(made: int, failed: int) -> float:
     return (made - failed + _PRIOR * _SUCCESS) / (made + _PRIOR)
-
-
-def _divergence(one: float, other: float) -> float:
-    """Return ``KL(Bernoulli(one) || Bernoulli(other))``; ``one`` is above 0."""
-    return one * math.log(one / other) + (
-        (1 - one) * math.log((1 - one) / (1 - other)) if one < 1 else 0.0)
 
 
 class _Drives(NamedTuple):

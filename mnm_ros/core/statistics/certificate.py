@@ -76,7 +76,7 @@ class ConfidenceSets:
         self.delta = delta
         self.counts = Counts()
         self.predictions = Predictions()
-        self._support = support
+        self._support = Support() if support is None else support
         self._bets: dict[Pair, tuple[float, float]] = {}
         self._price: dict[Pair, float] = {}
         self._begun = 0
@@ -84,16 +84,14 @@ class ConfidenceSets:
     def add(self, state: int, action: int, next_state: int) -> None:
         """Record a transition, and add it to the counts."""
         pair = (state, action)
-        if self._support is not None and state in self._support.declared.successors:
-            self._foretell(pair, next_state)
+        self._foretell(pair, next_state)
         visits, count = self.counts.add(state, action, next_state)
         self._predict(pair, visits + self.counts.lost(state, action), count, next_state)
 
     def add_censored(self, state: int, action: int) -> None:
         """Record a step that was broken off: it led to a reserved place."""
         pair = (state, action)
-        if self._support is not None and state in self._support.declared.successors:
-            self._foretell(pair, None)
+        self._foretell(pair, None)
         lost = self.counts.lost(state, action)
         self._predict(pair, self.counts.visits(state, action) + lost, lost)
         self.counts.lose(state, action)
@@ -106,11 +104,10 @@ class ConfidenceSets:
         self.predictions.forget((state, action))
 
     def _foretell(self, pair: Pair, came: int | None) -> None:
-        """Predict a transition of a pair that is declared, by what all of these did."""
-        assert self._support is not None
-        ends = self._support.declared.successors[pair[0]][pair[1]]
-        if ends:
-            self.predictions.add(pair, ends, came)
+        """Predict a transition of a pair, if it is declared, by what all of these did."""
+        lists = self._support.declared.successors.get(pair[0])
+        if lists and lists[pair[1]]:
+            self.predictions.add(pair, lists[pair[1]], came)
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
         """
@@ -138,11 +135,11 @@ class ConfidenceSets:
         if visits == 0:
             self._begun += 1
             self._price[pair] = -math.log(share(self._begun, EVEN_PARTS) * self.delta)
-            if self._support is not None and came is not None and self._support.chances(*pair):
+            if came is not None and self._support.chances(*pair):
                 self._bets[pair] = 0.0, 0.0
             return
         paid = _paid(visits, count)
-        if self._support is None or pair not in self._bets:
+        if pair not in self._bets:
             self._price[pair] += paid
             return
         chances = self._support.chances(*pair)

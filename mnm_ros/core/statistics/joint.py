@@ -66,7 +66,8 @@ from mnm_ros.core.model.counts import Floats, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import columns, ConfidenceSets, PolicyModel
-from mnm_ros.core.statistics.joint_rows import Drives, Kernels, Rows, Shares, shares
+from mnm_ros.core.statistics.joint_rows import drives_backwards, Kernels, Rows, Shares, shares
+from mnm_ros.core.statistics.kl_ball import divergence
 from mnm_ros.core.statistics.predictions import NOTHING, Record
 import numpy as np
 
@@ -215,8 +216,7 @@ def _least(record: Record, floor: Floor | None) -> float:
     chance = record.tally.get(floor.end, 0) / made if floor and made else 0.0
     if floor is None or chance <= floor.chance:
         return 0.0
-    return made * (chance * math.log(chance / floor.chance) + (
-        (1 - chance) * math.log((1 - chance) / (1 - floor.chance)) if chance < 1 else 0.0))
+    return made * divergence(chance, floor.chance)
 
 
 def _excess(record: Record) -> float:
@@ -239,13 +239,14 @@ class JointModel(PolicyModel):
         super().__init__(balls, policy, limit, support)
         self._budget = balls.budget
         pairs = [*zip(policy.states, policy.actions[0])]
-        self._made = np.array([balls.made(pair) for pair in pairs])
-        self._own = np.array([balls.own(pair) for pair in pairs])
         column, nothing = columns(policy.states, policy.target), Floor(policy.target, 1.0)
-        self._floors = np.array([balls.floors.get(pair, nothing).chance for pair in pairs])
-        self._floored = np.array([pair in balls.floors for pair in pairs])
-        self._on = np.array([column.get(balls.floors.get(pair, nothing).end, len(pairs))
-                             for pair in pairs])
+        floors = [balls.floors.get(pair, nothing) for pair in pairs]
+        self._plausible = Rows(
+            np.array([balls.made(pair) for pair in pairs]),
+            np.array([balls.own(pair) for pair in pairs]), self._closed,
+            np.array([floor.chance for floor in floors]),
+            np.array([pair in balls.floors for pair in pairs]),
+            np.array([column.get(floor.end, len(pairs)) for floor in floors]))
 
     def bound(self) -> float:
         """
@@ -255,7 +256,7 @@ class JointModel(PolicyModel):
         they do not exceed it, and beyond it if the units that rows take suffice for that, without
         one more for each row.
         """
-        alone = self._backwards(self._drives())
+        alone = self._drives_alone() or self._alone()
         bound = float(alone[-1][0])
         if bound <= self._limit or self._resets[0]:
             return bound
@@ -265,38 +266,32 @@ class JointModel(PolicyModel):
             return min(bound, soon)
         return min(bound, self._together(alone, rows, shares(UNITS)))
 
-    def _drives(self) -> Drives | None:
-        """Return the rows if each leads to no more than two columns, for sure."""
+    def _drives_alone(self) -> list[Floats]:
+        """Return ``_alone`` sooner, or nothing unless each row leads to two columns at most."""
         slots = [self.slots(row) for row in range(len(self._resets))]
         if self._resets.any() or not self._closed.all() or max(map(len, slots)) > 2:
-            return None
-        return Drives(slots, self._rows(range(len(slots))), self._budget)
-
-    def _rows(self, rows: Sequence[int]) -> Rows:
-        """Return what is plausible of some rows, beside their slots."""
-        chosen = list(rows)
-        return Rows(self._made[chosen], self._own[chosen], self._closed[chosen],
-                     self._floors[chosen], self._floored[chosen], self._on[chosen])
+            return []
+        return drives_backwards(
+            slots, self._plausible, self._budget, self._at_last(), self._policy.horizon)
 
     def _worst(self, values: Floats, tilts: Floats) -> tuple[Floats, Floats]:
         """Do so with floors, too: what a pair may do above its floor is at worst."""
         steps, ahead = super()._worst(values, tilts)
-        if self._floored.any():
+        rows = self._plausible
+        if rows.floored.any():
             top = self._never_seen(values)
-            free = 1 + top - self._floors * (top - values[self._on])
-            steps = np.where(self._floored, np.maximum(steps, free), steps)
+            free = 1 + top - rows.floors * (top - values[rows.on])
+            steps = np.where(rows.floored, np.maximum(steps, free), steps)
         return steps, ahead
 
-    def _backwards(self, drives: Drives | None) -> list[Floats]:
+    def _alone(self) -> list[Floats]:
         """Return what the pairs take at worst, each for itself, from the end on."""
-        if drives:
-            return drives.backwards(self._at_last(), self._policy.horizon)
         values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
         for _ in range(self._policy.horizon):
             values.append(self._step_back(values[-1], self._worst(values[-1], tilts)[0]))
         return values
 
-    def _together(self, alone: Sequence[Floats], rows: Sequence[int], by: Shares, *,
+    def _together(self, alone: Sequence[Floats], rows: list[int], by: Shares, *,
                   least: bool = False) -> float:
         """
         Return the same by the joint budget, from ``U`` at the end and backwards.
@@ -306,7 +301,7 @@ class JointModel(PolicyModel):
         :param least: whether the result is no more than that by any multiple of these units, in
             place of no less.
         """
-        kernels = Kernels([self.slots(row) for row in rows], rows, self._rows(rows),
+        kernels = Kernels([self.slots(row) for row in rows], rows, self._plausible.some(rows),
                           self._budget, by, least=least)
         taken = np.full((len(by.mine), len(rows)), 1 + self._limit)    # W
         together = np.full((by.units + 1, len(rows)), 1 + self._limit)    # Z

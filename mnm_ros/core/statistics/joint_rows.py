@@ -3,8 +3,8 @@
 """
 What is plausible of rows that share a budget of nats: the computation of ``joint.py``.
 
-``Kernels`` is for any rows that share it. ``Drives`` is for rows that lead to two columns at most,
-each with the whole budget.
+``Kernels`` is for any rows that share it. ``drives_backwards`` is for rows that lead to two
+columns at most, each with the whole budget.
 """
 
 from __future__ import annotations
@@ -64,6 +64,11 @@ class Rows(NamedTuple):
     floored: Bools
     on: Indices
 
+    def some(self, chosen: list[int]) -> Rows:
+        """Return some of them, in this order."""
+        return Rows(self.made[chosen], self.own[chosen], self.closed[chosen],
+                    self.floors[chosen], self.floored[chosen], self.on[chosen])
+
     def radius(self, levels: Floats) -> Floats:
         """Return the radius of the ball of each row that takes so many nats, as [level, row]."""
         found = np.full((len(levels), len(self.made)), np.inf)
@@ -84,35 +89,27 @@ class Rows(NamedTuple):
         return least, most
 
 
-class Drives:
+def drives_backwards(slots: Sequence[dict[int, float]], rows: Rows, budget: float,
+                     last: Floats, horizon: int) -> list[Floats]:
     """
-    Rows that lead to one or two columns each, and nowhere else.
+    Return the most steps at each step, each row with the whole budget, from the end on.
 
-    :param slots: of each row, by column.
+    :param slots: of each row, by column; one or two, and it leads nowhere else.
     :param rows: what is plausible of them.
     :param budget: ``B``.
+    :param last: the values at the end, by column: of the rows, elsewhere, and the target.
     """
-
-    def __init__(self, slots: Sequence[dict[int, float]], rows: Rows, budget: float) -> None:
-        columns, fractions = _two_slots(slots)
-        self._one, self._other = columns.T
-        (self._least,), (self._most,) = rows.chances(
-            slots, columns, fractions, np.array([budget]))
-
-    def backwards(self, last: Floats, horizon: int) -> list[Floats]:
-        """
-        Return the most steps at each step, each row with the whole budget, from the end on.
-
-        :param last: the values at the end, by column: of the rows, elsewhere, and the target.
-        """
-        values = np.tile(last, (horizon + 1, 1))
-        highest = last[-2]
-        for before, after in zip(values[1:], values):
-            other = after[self._other]
-            more = after[self._one] - other
-            before[:-2] = 1 + other + np.where(more > 0, self._most, self._least) * more
-            before[-2] = max(highest, 1 + after[0])
-        return [*values]
+    columns, fractions = _two_slots(slots)
+    one, other = columns.T
+    (least,), (most,) = rows.chances(slots, columns, fractions, np.array([budget]))
+    values = np.tile(last, (horizon + 1, 1))
+    highest = last[-2]
+    for before, after in zip(values[1:], values):
+        ahead = after[other]
+        more = after[one] - ahead
+        before[:-2] = 1 + ahead + np.where(more > 0, most, least) * more
+        before[-2] = max(highest, 1 + after[0])
+    return [*values]
 
 
 class Kernels:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The least mean in a Kullback-Leibler ball, many balls at once."""
+"""The Kullback-Leibler divergence, and the least mean in balls of it, many balls at once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ _PRECISION = 1e-7
 _LONGEST_STEP = 6.0
 _FEW_ROWS = 16    # that are solved sooner one by one than together
 _LEAST_RADIUS = 1e-9    # radius of a ball that holds hardly more than its centre
+
+
+def divergence(one: float, other: float) -> float:
+    """Return ``KL(Bernoulli(one) || Bernoulli(other))``; ``one`` is above 0."""
+    return one * math.log(one / other) + (
+        (1 - one) * math.log((1 - one) / (1 - other)) if one < 1 else 0.0)
 
 
 def least_mean(fractions: Floats, values: Floats, radius: Floats,
