@@ -88,20 +88,20 @@ class Floor:
     chance: float
 
 
-NO_FLOORS: Mapping[Pair, Floor] = {}
-
-
 class _Counted(NamedTuple):
     """
     What counts of a pair.
 
     :ivar excess: ``G_x``.
-    :ivar least: ``n_x KL(f_x || min(f_x, c_x))``.
+    :ivar own: ``G_x - r_x``, the nats that it takes for nothing.
     """
 
     record: Record
     excess: float
-    least: float
+    own: float
+
+
+_NOTHING = _Counted(NOTHING, 0.0, 0.0)
 
 
 class JointEvidence:
@@ -115,9 +115,9 @@ class JointEvidence:
     """
 
     def __init__(self, sets: ConfidenceSets, pairs: Sequence[Pair],
-                 floors: Mapping[Pair, Floor] = NO_FLOORS) -> None:
+                 floors: Mapping[Pair, Floor] | None = None) -> None:
         self._sets = sets
-        self._floors = dict(floors)
+        self._floors = dict(floors or {})
         self.before = {pair: sets.predictions.record(pair) for pair in pairs}
         self._counted: dict[Pair, Record] = {}    # until the pair was left out
         self._left_out: dict[Pair, None] = {}
@@ -144,8 +144,7 @@ class JointEvidence:
             since = NOTHING if now is None else now.since(self.before[pair])
             counted = self._counted.get(pair)
             record = since if counted is None else counted.plus(since)
-            found = self._found[pair] = now, _Counted(record, _excess(record), _least(
-                record, self._floors.get(pair)))
+            found = self._found[pair] = now, _counted(record, self._floors.get(pair))
         return found[1]
 
     def count(self, pair: Pair, counts: bool) -> None:
@@ -185,45 +184,38 @@ class JointBalls:
                  floors: Mapping[Pair, Floor]) -> None:
         self.counts = sets.counts
         self.floors = floors
-        self._records = {pair: each.record for pair, each in counted.items()}
-        excess = {pair: each.excess for pair, each in counted.items()}
-        self._own = {pair: min(excess[pair], counted[pair].least) for pair in floors}
-        self.budget = nats + math.fsum(excess.values()) - math.fsum(self._own.values())
+        self._counted = counted
+        self.budget = nats + math.fsum(each.excess for each in counted.values()) - math.fsum(
+            each.own for each in counted.values())
 
     def own(self, pair: Pair) -> float:
         """Return ``G_x - r_x``, the nats that a pair takes for nothing."""
-        return self._own.get(pair, 0.0)
+        return self._counted.get(pair, _NOTHING).own
 
     def made(self, pair: Pair) -> int:
         """Return ``n_x``."""
-        record = self._records.get(pair)
-        return 0 if record is None else record.made
+        return self._counted.get(pair, _NOTHING).record.made
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
         """Return ``f`` in the order of the counts, the reserved place last, and the radius."""
-        pair, nexts = (state, action), self.counts.next_states(state, action)
-        made = self.made(pair)
+        record, _, own = self._counted.get((state, action), _NOTHING)
+        nexts, made = self.counts.next_states(state, action), record.made
         if not made:
             return [0.0] * (len(nexts) + 1), math.inf
-        record = self._records[pair]
         tally = [*(record.tally.get(end, 0) for end in nexts), record.lost]
-        return [count / made for count in tally], (self.budget + self.own(pair)) / made
+        return [count / made for count in tally], (self.budget + own) / made
 
 
-def _least(record: Record, floor: Floor | None) -> float:
-    """Return ``n_x KL(f_x || min(f_x, c_x))``, 0 without a floor."""
+def _counted(record: Record, floor: Floor | None) -> _Counted:
+    """Return what counts of a pair."""
     made = record.made
-    chance = record.tally.get(floor.end, 0) / made if floor and made else 0.0
-    if floor is None or chance <= floor.chance:
-        return 0.0
-    return made * divergence(chance, floor.chance)
-
-
-def _excess(record: Record) -> float:
-    """Return ``G_x``."""
-    counts = [count for count in (*record.tally.values(), record.lost) if count]
-    made = sum(counts)
-    return record.paid + math.fsum(count * math.log(count / made) for count in counts)
+    excess = record.paid + math.fsum(
+        count * math.log(count / made) for count in (*record.tally.values(), record.lost) if count)
+    if floor is None:
+        return _Counted(record, excess, 0.0)
+    chance = record.tally.get(floor.end, 0) / made if made else 0.0
+    least = made * divergence(chance, floor.chance) if chance > floor.chance else 0.0
+    return _Counted(record, excess, min(excess, least))
 
 
 class JointModel(PolicyModel):
