@@ -22,8 +22,13 @@ from mnm_ros.core import (
 )
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.source_watch import Finding, SourceWatch
-from mnm_ros.core.statistics.contradiction import Contradiction, log_factors, WINDOW
+from mnm_ros.core.source_watch import (
+    Contradiction,
+    Finding,
+    log_factors,
+    SourceWatch,
+    WINDOW,
+)
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
