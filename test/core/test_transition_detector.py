@@ -296,10 +296,8 @@ def test_all_pairs_together_keep_the_delta() -> None:
     for seed in range(trials):
         rng, watch = np.random.default_rng(seed), TransitionMonitor(delta)
         outcomes = np.where(rng.random((40, 200)) < 0.85, 0, rng.integers(1, 4, (40, 200)))
-        for step in range(200):
-            for state in range(40):
-                watch.record(state, 0, int(outcomes[state, step]))
-        if watch.alarms:
+        if any(watch.record(state, 0, int(outcomes[state, step]))
+               for step in range(200) for state in range(40)):
             alarmed.append(seed)
     assert binomial_tail(trials, delta, len(alarmed)) > 1e-3, f'alarms with seeds {alarmed}'
 
@@ -318,7 +316,7 @@ def test_a_surprise_is_followed_up_until_it_is_explained() -> None:
         following += 1
     assert 3 <= following < 30
     alarms = [watch.record(4, 1, 4) is not None for _ in range(8)]
-    assert sum(alarms) == 1 and watch.alarms == 1
+    assert sum(alarms) == 1
     # The detector has begun anew: what was a change is what is usual now.
     assert not any(watch.record(4, 1, 4) for _ in range(100))
     assert not tuple(watch.raised)
@@ -428,4 +426,4 @@ def test_policies_through_a_suspicious_pair_are_suspected_as_long_as_it_is() -> 
     assert len(spoken) < 5000 and not detectors(watch)[0, 0].suspicious
     while not kept.record(0, 0, 0):
         kept.suspect((0, 0), policies)
-    assert kept.alarms == 1 and not kept.suspected and not tuple(kept.raised)
+    assert not kept.suspected and not tuple(kept.raised)

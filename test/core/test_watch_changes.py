@@ -27,7 +27,7 @@ from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.schedule import DoublingSchedule, StreamSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.presets import new_mnm
-from mnm_ros.core.progress.said import StatesDeleted
+from mnm_ros.core.progress.said import PairChanged, StatesDeleted
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share, SHARES
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.rediscovery import Rediscovery, StepLimit
@@ -457,7 +457,8 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
         for phase in phases:
             assert phase.next_action() == action
             phase.observe(action, after)
-    assert points > 20 and phases[0].transitions.alarms and log.noticed
+    assert points > 20 and log.noticed and any(
+        isinstance(each.said, PairChanged) for each in decided(log))
 
 
 def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
@@ -476,7 +477,6 @@ def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
         pair: sum(after.values()) for pair, after in seen.as_dict().items()
         if pair[0] in machine.hypothesis.targets}
     assert sum(detector.executions for detector in made.values()) > 100
-    assert not machine.checking.transitions.alarms
     # It was part of the round's delta from the beginning.
     detector = next(iter(made.values()))
     assert detector.threshold == pytest.approx(
@@ -490,8 +490,8 @@ def building(transitions: TransitionMonitor) -> BuildingPhase:
     for _ in range(60):
         phase.observe(RESET, HOME)
         assert phase.observe(5, 5) is None
-        phase.observe(7, 8)    # in a state that is not known
-    assert len(phase.streams) > 1 and transitions.alarms == 0
+        assert phase.observe(7, 8) is None    # in a state that is not known
+    assert len(phase.streams) > 1
     return phase
 
 

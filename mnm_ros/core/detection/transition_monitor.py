@@ -39,7 +39,6 @@ class TransitionMonitor:
     :param delta: the probability with which any of them ever raises the alarm without a change.
     :ivar raised: the pairs whose evidence is raised, but not enough for an alarm, with the
         executions wanted for an unexpected outcome.
-    :ivar alarms: so far.
     """
 
     def __init__(self, delta: float) -> None:
@@ -49,7 +48,6 @@ class TransitionMonitor:
         self.raised: dict[Pair, int] = {}
         # The suspicious pairs, with the targets of the policies that execute them.
         self._suspected: dict[Pair, tuple[int, ...]] = {}
-        self.alarms = 0
 
     @property
     def suspected(self) -> set[int]:
@@ -72,7 +70,6 @@ class TransitionMonitor:
             detector = self._detectors[pair] = self._new_detector()
         detector.record(next_state)
         if detector.alarm:
-            self.alarms += 1
             return self.begin_again(pair)
         if detector.surprised:
             self.raised[pair] = _FOLLOW_UPS
