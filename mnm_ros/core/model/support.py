@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mnm_ros.core.model.declaration import Declaration
@@ -29,22 +29,17 @@ class Support:
     once.
 
     :param declared: what is taken to be true.
-    :param withdrawn: the pairs for which it is not any more (``Declaration.audit``).
-    :param added: further ends by pair.
     :param tries: how often a run executes each declared pair of a state that it samples, to see
         whether the declaration is true; 0 where somebody else audits.
     :ivar declared, tries: the same.
     :ivar changes: how often it has changed.
     """
 
-    def __init__(self, declared: Declaration | None = None,
-                 withdrawn: Iterable[Sequence[int]] = (),
-                 added: Mapping[Pair, tuple[int, ...]] | None = None,
-                 tries: int = 0) -> None:
+    def __init__(self, declared: Declaration | None = None, tries: int = 0) -> None:
         self.declared = declared or Declaration()
-        self._withdrawn: dict[Pair, None] = dict.fromkeys(
-            (state, action) for state, action in withdrawn)
-        self._added = dict(added or {})
+        # The pairs for which it is not true any more (``Declaration.audit``); further ends.
+        self._withdrawn: dict[Pair, None] = {}
+        self._added: dict[Pair, tuple[int, ...]] = {}
         self.tries = tries
         self.changes = 0
 
@@ -54,7 +49,9 @@ class Support:
 
     def copy(self, tries: int = 0) -> Support:
         """Return another one, which changes by itself; ``tries`` as above."""
-        return Support(self.declared, self._withdrawn, self._added, tries)
+        made = Support(self.declared, tries)
+        made._withdrawn, made._added = dict(self._withdrawn), dict(self._added)
+        return made
 
     def ends(self, state: int, action: int) -> tuple[int, ...] | None:
         """Return where a pair may lead; None if anywhere. RESET, -1, is never declared."""
