@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from mnm_ros.core import Counts, Policy, RESET, TransitionRows
 from mnm_ros.core.disco.sample import FIRST_EXECUTIONS, Sampling
-from mnm_ros.core.disco.ways import least_costs
+from mnm_ros.core.planning.shortest_ways import least_costs
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix

@@ -30,12 +30,12 @@ from mnm_ros.core.disco.evidence import declared_pairs, PolicyTest
 from mnm_ros.core.disco.examiner import Examiner
 from mnm_ros.core.disco.policy_tests import as_declared, PolicyTests
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
-from mnm_ros.core.disco.ways import cheapest_edges, least_costs
 from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.planning.shortest_ways import cheapest_edges, least_costs
 from mnm_ros.core.statistics.kl_ball import divergence
 from mnm_ros.core.statistics.predictions import Record
 import numpy as np

@@ -11,11 +11,12 @@ as well, one that has not failed is taken.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mnm_ros.core.model.counts import Floats, Indices, Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.planning.shortest_ways import cheapest_edges, least_costs
 import numpy as np
 
 _DETOUR = 16
@@ -86,29 +87,3 @@ def _moves(rows: TransitionRows, avoided: Collection[Pair]) -> _Moves:
         costs[(origins == rows.places.get(state, -1)) & (actions == action)] += _DETOUR
     cheapest = cheapest_edges(costs, origins, ends)
     return _Moves(*(each[cheapest] for each in (origins, ends, costs, actions)))
-
-
-def cheapest_edges(costs: Floats, origins: Indices, ends: Indices) -> Indices:
-    """Return the places of the edges of which none with the same ends costs less, in order."""
-    order = np.lexsort((costs, ends, origins))
-    origins, ends = origins[order], ends[order]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (origins[1:] != origins[:-1]) | (ends[1:] != ends[:-1])
-    found: Indices = order[first]
-    return found
-
-
-def least_costs(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:
-    """
-    Return what ``scipy.sparse.csgraph.dijkstra`` says of a graph with these edges.
-
-    No two of them have the same ends. Sorted here, they are the matrix as it is kept: to have
-    scipy sort them takes longer than to find the ways.
-    """
-    # Imported on first use, see mnm_ros/core/libraries.py.
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import dijkstra
-    order = np.lexsort((ends, origins))
-    rows = np.searchsorted(origins[order], np.arange(size + 1))
-    return dijkstra(csr_matrix((costs[order], ends[order].astype(np.int32),
-                                rows.astype(np.int32)), (size, size)), **options)
