@@ -158,7 +158,8 @@ def steps_to_relearn(phase: WatchPhase, expected_steps: Mapping[int, float | Non
     """Return how many steps it may take a phase to relearn a change."""
     since, likely = phase.sweep
     monitor, relearning = phase.parts.checks.monitor, phase.parts.relearning
-    problem, declared = phase.round.problem, phase.round.problem.support.declared
+    problem = phase.parts.round.problem
+    declared = problem.support.declared
     proofs = steps_until_proven(monitor.unproven_targets, len(monitor.detectors),
                                 expected_steps, problem.limit, phase.policies[0].horizon)
     steps = (0 if relearning.swept else likely - since) + proofs

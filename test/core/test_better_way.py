@@ -105,7 +105,7 @@ def test_it_is_taken_only_while_the_policy_is_doubted_and_seems_slow() -> None:
             checking.observe(action, 3 if after == 7 else after)
     play(500)
     assert not base.offered and not log.news
-    checking.doubts.notice_all(checking.policies)
+    checking.doubts.notice_all()
     before = checking.parts.checks.monitor.detectors[3]
     play(600)
     assert base.offered and sentences(log) == ['round 1: another way is taken to state 3']

@@ -174,37 +174,37 @@ def test_an_alarm_joins_the_change_that_is_open_if_its_pair_shows_nothing_older(
     for _ in range(40):
         checking.observe(action := checking.next_action(), world.step(action))
     doubts, policies = checking.doubts, checking.policies
-    doubts.changed(PairChange(HOME, 3, {3: 9}, {HOME: 4}), policies)
+    doubts.changed(PairChange(HOME, 3, {3: 9}, {HOME: 4}))
     assert log.open and log.notices == 1
     for pair, times in (((HOME, 5), 3), ((3, 1), 5)):
         for _ in range(times):
             parts.reach.add_transition(*pair, HOME)
     parts.checks.monitor.prove(policies[1])
-    doubts.changed(PairChange(HOME, 5, {5: 9}, {HOME: 3}), policies)    # all that was seen since
+    doubts.changed(PairChange(HOME, 5, {5: 9}, {HOME: 3}))    # all that was seen since
     assert log.notices == 1 and 3 not in parts.checks.monitor.unproven_targets
     assert parts.relearning.concerned.keys() >= {5}
-    doubts.changed(PairChange(3, 1, {1: 9}, {3: 4}), policies)    # once it led on since
+    doubts.changed(PairChange(3, 1, {1: 9}, {3: 4}))    # once it led on since
     assert log.notices == 2 and 3 in parts.checks.monitor.unproven_targets
     for _ in range(3):
         parts.reach.add_transition(HOME, 5, HOME)
-    doubts.changed(PairChange(HOME, 5, {HOME: 9}, {5: 3}), policies)
-    doubts.changed(PairChange(HOME, 5, {5: 9}, {HOME: 3}), policies)    # the same pair again
+    doubts.changed(PairChange(HOME, 5, {HOME: 9}, {5: 3}))
+    doubts.changed(PairChange(HOME, 5, {5: 9}, {HOME: 3}))    # the same pair again
     assert log.notices == 3
 
 
 def test_policies_are_proven_by_what_was_seen_since_the_change_too() -> None:
     checking, log = teachable(Script((HOME, 3, 5), life=0), (HOME, 3, 5))
     blind(checking)
-    checking.doubts.notice(checking.policies)
+    checking.doubts.notice()
     parts = checking.parts
     assert {*parts.checks.monitor.unproven_targets} == {3, 5}
     for _ in range(400):
         parts.reach.add_transition(HOME, 3, 3)
     for _ in range(3):
-        checking.doubts.too_slow(checking.policies)    # says how long they seem to take
-        checking.doubts.prove(checking.policies)
+        checking.doubts.too_slow()    # says how long they seem to take
+        checking.doubts.prove()
     assert {*parts.checks.monitor.unproven_targets} == {5} and log.open
-    checking.doubts.notice(checking.policies)
+    checking.doubts.notice()
     assert {*parts.checks.monitor.unproven_targets} == {3, 5}
 
 
@@ -388,7 +388,7 @@ def test_what_nothing_speaks_against_is_kept_while_a_change_is_open_and_in_the_n
     world = row_learnt()
     mnm, checking = world.mnm, world.mnm.checking
     assert isinstance(checking, WatchPhase) and not mnm.kept
-    checking.doubts.notice_all(checking.policies)
+    checking.doubts.notice_all()
     checking.doubts.doubt([2])
     assert ([*mnm.kept], [*mnm.doubted]) == ([1], [2])
     checking.parts.relearning.steps = 10**6

@@ -72,8 +72,8 @@ def test_attempts_have_as_many_turns_as_rediscovery_while_policies_are_doubted()
     round_ = Round(1, PROBLEM, lambda problem, policies: ScriptedBase(0), 0, 10, log)
     phase = WatchPhase(round_, (policy(HOME), policy(1), policy(2)), quanta=4)
     assert phase.parts.rediscovery.turn == 4 * phase.base.quantum
-    schedule = WatchSchedule(round_, phase.parts, 4)
-    phase.doubts.notice(phase.policies)
+    schedule = WatchSchedule(phase.parts, 4)
+    phase.doubts.notice()
     assert schedule.quanta == 4
     phase.doubts.doubt_all()    # anything may have changed, and is found by the rediscovery
     assert schedule.quanta == 4

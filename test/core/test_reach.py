@@ -185,16 +185,16 @@ def test_a_notice_begins_the_sets_again_and_an_alarm_forgets_its_pair() -> None:
         checking.observe(action := checking.next_action(), world.step(action))
     reach = checking.parts.reach
     assert reach.sets.counts.visits(HOME, 3) and not log.open
-    checking.doubts.notice(checking.policies)
+    checking.doubts.notice()
     assert log.open and not reach.sets.counts.visits(HOME, 3)
     for _ in range(50):
         checking.observe(action := checking.next_action(), world.step(action))
     assert reach.sets.counts.visits(HOME, 3)
-    checking.doubts.notice(checking.policies)    # so that what is proven by them is since then
+    checking.doubts.notice()    # so that what is proven by them is since then
     assert not reach.sets.counts.visits(HOME, 3)
     for _ in range(50):
         checking.observe(action := checking.next_action(), world.step(action))
     assert reach.sets.counts.visits(HOME, 3)
     checking.transitions.record = alarm    # type: ignore[method-assign]
-    checking.doubts.observe(HOME, 3, 3, checking.policies)
+    checking.doubts.observe(HOME, 3, 3)
     assert not reach.sets.counts.visits(HOME, 3)

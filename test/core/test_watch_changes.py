@@ -75,7 +75,7 @@ def blind(checking: WatchPhase) -> None:
     """Let a phase see nothing of the transitions, as if nothing could be told from them."""
     checking.transitions.record = lambda *_: False    # type: ignore[method-assign]
     checking.transitions.suspect = lambda *_: None    # type: ignore[method-assign]
-    pooled = checking.doubts._parts.pooled_detector
+    pooled = checking.parts.pooled_detector
     pooled.record = lambda *_: None    # type: ignore[method-assign]
 
 
@@ -275,7 +275,7 @@ def test_after_a_change_all_pairs_are_looked_at_twice_but_what_is_new_comes_firs
     assert isinstance(base, Teachable)
     checking.transitions.record = (    # type: ignore[method-assign]
         lambda state, action, after: PairChange(state, action, {}, {77 if leads_on else HOME: 1}))
-    checking.doubts.observe(HOME, 5, HOME, checking.policies)
+    checking.doubts.observe(HOME, 5, HOME)
     assert log.open and base.wanted[0] == (HOME, 5)
     assert set(base.wanted) == ({(HOME, 5)} if leads_on else pairs)
     blind(checking)
@@ -284,9 +284,9 @@ def test_after_a_change_all_pairs_are_looked_at_twice_but_what_is_new_comes_firs
         run(checking, World(), lambda: known(checking)[-1] == 77)
         assert set(base.wanted) == pairs
     base.wanted.clear()
-    checking.doubts.observe(3, 1, 3, checking.policies)
+    checking.doubts.observe(3, 1, 3)
     assert base.wanted == [(3, 1)]    # once may show what it did before by chance
-    checking.doubts.observe(3, 1, 3, checking.policies)
+    checking.doubts.observe(3, 1, 3)
     assert base.wanted == [(3, 1)]
 
 

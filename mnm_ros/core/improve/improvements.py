@@ -56,6 +56,7 @@ from mnm_ros.core.statistics.kl_ball import least_mean
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.revisions import Revisions
+from mnm_ros.core.watch.watch_parts import WatchParts
 import numpy as np
 
 _PRECISION = 1e-4    # of the steps from home, by which the last sweep has changed any
@@ -124,14 +125,15 @@ class Improvements(BackgroundTask):
         """Begin again, and report the proofs that fall, if what they rest on is another now."""
         if not self.wanted:
             return
-        era = held.parts.reach.begun, _closed(held), held.policies[0].states
+        parts, log = held.parts, held.parts.round.log
+        era = parts.reach.begun, _closed(parts), parts.policies[0].states
         if era == self._era and not redeclared:
             return
         fallen = (*self._proven, *(() if self.target is None else (self.target,)))
         self._era, self.target, self._walk, self._least = era, None, None, {}
         self._proven.clear()
         if fallen:
-            held.round.log.tell(ToImproveAgain(held.round.number, fallen))
+            log.tell(ToImproveAgain(parts.round.number, fallen))
 
     def begin(self, held: Revisions, steps: int) -> bool:
         if self.wanted:
@@ -142,12 +144,12 @@ class Improvements(BackgroundTask):
     def _take_proven(self, held: Revisions) -> None:
         """Take what is proven to be nearly the best."""
         self.heed(held)
-        round_, reach = held.round, held.parts.reach
+        parts, round_ = held.parts, held.parts.round
         while (found := self.look(
-                held.policies, _closed(held), round_.problem, reach)) is not None:
+                parts.policies, _closed(parts), round_.problem, parts.reach)) is not None:
             if found.new is not found.old:
                 held.adopt(tuple(found.new if policy is found.old else policy
-                                  for policy in held.policies))
+                                  for policy in parts.policies))
             proven = (round_.number, found.new.target, found.proof.within, found.proof.at_most,
                       found.after, found.steps)
             round_.log.tell(ProvenNearlyBest(*proven) if found.new is found.old else
@@ -218,10 +220,9 @@ class Improvements(BackgroundTask):
                        said=Improving(self.target, self._likely, least))
 
 
-def _closed(held: Revisions) -> tuple[Pair, ...]:
+def _closed(parts: WatchParts) -> tuple[Pair, ...]:
     """Return the pairs that are closed, if a caller schedules re-checks."""
-    pairs = held.parts.pairs
-    return tuple(pairs.closed) if pairs.scheduled else ()
+    return tuple(parts.pairs.closed) if parts.pairs.scheduled else ()
 
 
 def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:

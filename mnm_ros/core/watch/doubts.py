@@ -16,7 +16,6 @@ import math
 
 from mnm_ros.core.detection.pair_watch import News
 from mnm_ros.core.mnm.capabilities import Certifies, Relearns, Steered
-from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.events import MovesChange, PairChange
@@ -41,41 +40,46 @@ class Doubts:
     Two models are used: that of the run is as old as the run, and that of ``Reach`` as the
     change.
 
-    :param round_: with the limit and the radius; its log gets hints and changes.
-    :param parts: of the phase.
+    :param parts: of the phase; the log of its round gets hints and changes.
     :ivar all_moves: the change of all moves once their detector raises the alarm, else None.
     :ivar shared: whether many moves share the change that is open.
     """
 
-    def __init__(self, round_: Round, parts: WatchParts) -> None:
-        self._round = round_
+    def __init__(self, parts: WatchParts) -> None:
         self._parts = parts
+        self._round = parts.round
         self.all_moves: MovesChange | None = None
         self._left = False    # whether a run was to leave pairs alone
         self.shared = SharedChange(parts.transitions, parts.reach, parts.relearning)
 
-    def doubted(self, policies: Sequence[Policy]) -> dict[int, Said]:
+    @property
+    def doubted(self) -> dict[int, Said]:
         """Return why a policy is doubted, by target."""
         parts = self._parts
         hinted = {target: Hinted(*pair, parts.pairs.failures(pair))
                   for pair in parts.pairs.suspected
-                  for target in parts.transitions.concerned(pair, policies)}
+                  for target in self._concerned(pair)}
         unproven = parts.checks.monitor.unproven_targets if self._round.log.open else ()
         return {**hinted, **{
             target: NotProvenSince() for target in unproven
             if target in parts.relearning.concerned or target in parts.transitions.suspected}}
 
-    def sought(self, policies: Sequence[Policy]) -> tuple[int, ...]:
+    @property
+    def sought(self) -> tuple[int, ...]:
         """Return the targets to which ways around failing pairs are sought."""
         pairs = self._parts.pairs.scarce if self._round.log.open else self._parts.pairs.detoured
-        return tuple({target: None for pair in pairs
-                      for target in self._parts.transitions.concerned(pair, policies)})
+        return tuple({target: None for pair in pairs for target in self._concerned(pair)})
 
-    def kept(self, policies: Sequence[Policy]) -> list[int]:
+    @property
+    def kept(self) -> list[int]:
         """Return the targets of policies without a proof that nothing speaks against."""
         unexplained = self._unexplained
-        doubted = self.doubted(policies) if unexplained else ()
+        doubted = self.doubted if unexplained else ()
         return [target for target in unexplained if target not in doubted]
+
+    def _concerned(self, pair: Pair) -> tuple[int, ...]:
+        """Return the targets of the policies that may execute a pair."""
+        return self._parts.transitions.concerned(pair, self._parts.policies)
 
     @property
     def _unexplained(self) -> Collection[int]:
@@ -92,8 +96,7 @@ class Doubts:
         parts.blocked.executed(parts.rediscovery.base, pair, parts.pairs.shut)
         parts.relearning.steps += self._round.log.open
 
-    def observe(self, state: int, action: int, next_state: int,
-                policies: Sequence[Policy]) -> PairChange | None:
+    def observe(self, state: int, action: int, next_state: int) -> PairChange | None:
         """Record where a pair has led; return the change if that raises the pair's alarm."""
         parts, pair = self._parts, (state, action)
         transitions = parts.transitions
@@ -105,9 +108,9 @@ class Doubts:
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
         if change:
-            self.changed(change, policies)
+            self.changed(change)
             return change
-        concerned = self._record(pair, next_state, policies)
+        concerned = self._record(pair, next_state)
         if parts.relearning.unseen and parts.relearning.seen(pair):
             self.sample(pair)
         avoided = parts.pairs.avoids(pair)
@@ -116,18 +119,18 @@ class Doubts:
         elif pair in raised and not avoided:
             parts.rediscovery.follow_up(pair, was_raised and not opens)
         # Policies through a suspicious pair make attempts, as they execute it, too.
-        transitions.suspect(pair, policies)
+        transitions.suspect(pair, parts.policies)
         if concerned:
             parts.checks.turns.prefer(concerned)
         if pair in parts.pairs.suspected and not avoided:    # it is tried again first
             parts.rediscovery.sample(pair)
         return None
 
-    def changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
+    def changed(self, change: PairChange) -> None:
         """Record that a pair leads elsewhere than before."""
         parts, pair = self._parts, change.pair
         base, log = parts.rediscovery.base, self._round.log
-        concerned = parts.transitions.concerned(pair, policies)
+        concerned = self._concerned(pair)
         if not (log.open or pair in parts.pairs.detoured):    # the run that seeks ways began later
             parts.rediscovery.renew()
         parts.pairs.change(change)
@@ -135,7 +138,7 @@ class Doubts:
         if self._joins(change):
             self._join(concerned)
         else:
-            self.notice(policies)
+            self.notice()
             self.doubt(concerned)
             parts.relearning.steps = 0
         if change.led_to is not None:
@@ -147,7 +150,7 @@ class Doubts:
             base.forget(*pair)
         self.sample(pair)
         ways = self._round.problem.support and parts.pairs.shut    # ways around are declared
-        if {policy.target for policy in policies}.issuperset(change.after) and not ways:
+        if {policy.target for policy in parts.policies}.issuperset(change.after) and not ways:
             self.look_around()    # else what is new there, or a way around it, comes first
 
     def _joins(self, change: PairChange) -> bool:
@@ -185,7 +188,7 @@ class Doubts:
         unproven = parts.checks.monitor.unproven_targets
         parts.checks.turns.prefer([target for target in concerned if target in unproven])
 
-    def _record(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> tuple[int, ...]:
+    def _record(self, pair: Pair, next_state: int) -> tuple[int, ...]:
         """Record where a pair has led; return the targets that a new hint concerns."""
         pairs, transitions, log = self._parts.pairs, self._parts.transitions, self._round.log
         number = self._round.number
@@ -193,7 +196,7 @@ class Doubts:
         # While a change is relearnt, all pairs are tried again at once.
         news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open)
         if news is News.SUSPECTED:
-            concerned = transitions.concerned(pair, policies)
+            concerned = self._concerned(pair)
             if concerned or ways_found:
                 log.tell(HintRaised(number, *pair, pairs.failures(pair)), 'hint',
                          transitions.change(pair))
@@ -211,7 +214,7 @@ class Doubts:
             self.steer()
         return ()
 
-    def notice(self, policies: Sequence[Policy], *, declared: bool = False) -> None:
+    def notice(self, *, declared: bool = False) -> None:
         """
         Record a change, perhaps of what is declared alone.
 
@@ -223,7 +226,7 @@ class Doubts:
         if not declared:
             if not parts.blocked.noticed:
                 parts.relearning.look_at(
-                    (policy.target, action) for policy in policies
+                    (policy.target, action) for policy in parts.policies
                     for action in range(problem.actions)
                     if not problem.support.forbids(policy.target, action))
             parts.blocked.notice(parts.rediscovery.base)
@@ -234,7 +237,7 @@ class Doubts:
         parts.checks.monitor.notice()
         self._round.log.notice()
 
-    def support_changed(self, pairs: Collection[Pair], policies: Sequence[Policy]) -> None:
+    def support_changed(self, pairs: Collection[Pair]) -> None:
         """
         Let the policies prove again that they work that may come to the pairs; all else stays.
 
@@ -244,17 +247,18 @@ class Doubts:
             return (*self._parts.transitions.following(state, action),
                     *(self._round.problem.support.ends(state, action) or ()))
 
-        plays = {policy.target: {*policy.may_play(
-            policies[0].target, after, len(policy.actions))} for policy in policies[1:]}
+        home, *others = self._parts.policies
+        plays = {policy.target: {*policy.may_play(home.target, after, len(policy.actions))}
+                 for policy in others}
         concerned = [*dict.fromkeys(
             target for pair in pairs for target, played in plays.items() if pair in played)]
         if concerned:
-            self.notice(policies, declared=True)
+            self.notice(declared=True)
             self.doubt(concerned)
 
-    def notice_all(self, policies: Sequence[Policy]) -> None:
+    def notice_all(self) -> None:
         """Record a change that no pair explains, so that all policies are doubted."""
-        self.notice(policies)
+        self.notice()
         self.doubt_all()
 
     def doubt(self, concerned: Collection[int]) -> None:
@@ -309,11 +313,11 @@ class Doubts:
         if pair not in self._parts.pairs.shut:
             self._parts.rediscovery.sample(pair)
 
-    def too_slow(self, policies: Sequence[Policy]) -> list[Policy]:
+    def too_slow(self) -> list[Policy]:
         """Return the policies through changed pairs that are too slow for sure."""
         parts, limit, refuted = self._parts, self._round.problem.limit, []
         base = parts.rediscovery.base
-        for policy in policies[1:]:
+        for policy in parts.policies[1:]:
             too_slow, likely = parts.reach.too_slow(policy, limit)
             parts.relearning.likely[policy.target] = likely
             if policy.target in parts.relearning.concerned and (
@@ -322,11 +326,11 @@ class Doubts:
                 refuted.append(policy)
         return refuted
 
-    def prove(self, policies: Sequence[Policy]) -> None:
+    def prove(self) -> None:
         """Prove by a model that some of the policies without a proof work, if they do."""
         parts, limit = self._parts, self._round.problem.limit
         unproven = parts.checks.monitor.unproven_targets
-        waiting = [policy for policy in policies[1:] if policy.target in unproven
+        waiting = [policy for policy in parts.policies[1:] if policy.target in unproven
                    and parts.relearning.likely.get(policy.target, math.inf) < limit]
         if not waiting:
             return
@@ -335,7 +339,7 @@ class Doubts:
             if parts.reach.within(policy, limit):
                 parts.checks.monitor.prove(policy)
 
-    def better(self, policies: Sequence[Policy], refuted: Sequence[Policy]) -> Policy | None:
+    def better(self, refuted: Sequence[Policy]) -> Policy | None:
         """
         Return a policy that the run certifies, to the target of one that is not proven.
 
@@ -344,9 +348,8 @@ class Doubts:
         :param refuted: policies that are deleted anyway.
         """
         run, likely = self._parts.rediscovery, self._parts.relearning.likely
-        unproven = {*self.doubted(policies), *self._unexplained} - {
-            policy.target for policy in refuted}
-        slow = [policy for policy in policies[1:] if policy.target in unproven
+        unproven = {*self.doubted, *self._unexplained} - {policy.target for policy in refuted}
+        slow = [policy for policy in self._parts.policies[1:] if policy.target in unproven
                 and likely[policy.target] > self._round.problem.radius]
         if not slow or run.base.finished or not isinstance(run.base, Certifies):
             return None

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.watch.patrol import Patrol
@@ -158,14 +157,13 @@ class WatchSchedule:
     to a verdict, unless even that seems far: a policy just at the limit may never get one, and
     what is new is to be found meanwhile. All of it is heuristic, see ``patrol``.
 
-    :param round_: of the phase.
     :param parts: of the phase.
     :param quanta: of rediscovery between two patrols.
     """
 
-    def __init__(self, round_: Round, parts: WatchParts, quanta: int) -> None:
-        self._round = round_
+    def __init__(self, parts: WatchParts, quanta: int) -> None:
         self._parts = parts
+        self._round = parts.round
         self._quanta = quanta
 
     @property

@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from mnm_ros.core.mnm.capabilities import Relearns, Reports
-from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.progress.events import MovesChange, PairChange
 from mnm_ros.core.progress.said import (
@@ -49,39 +48,33 @@ class Revisions:
     The policies of the hypothesis; each method that revises them reports that.
 
     :param doubts: what a change, or a hint of one, puts in doubt.
-    :param policies: to begin with.
-    :ivar round: what the phase is made from.
-    :ivar parts: of the phase.
-    :ivar policies: home first, all over the states that they lead to; another tuple after each
-        revision.
+    :ivar parts: of the phase, the hypothesis among them.
     :ivar refuted: whether the round is over.
     """
 
-    def __init__(self, round_: Round, parts: WatchParts, doubts: Doubts,
-                 policies: tuple[Policy, ...]) -> None:
-        self.round = round_
+    def __init__(self, parts: WatchParts, doubts: Doubts) -> None:
         self.parts = parts
+        self._round = parts.round
         self._doubts = doubts
-        self.policies = policies
-        self._begun_with = len(policies)
+        self._begun_with = len(parts.policies)
         self.refuted = False
 
     def adopt(self, policies: tuple[Policy, ...]) -> None:
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
-        before, parts = self.policies, self.parts
-        self.policies = over_own_targets(policies)
-        parts.checks.change(before, self.policies[1:], doubted=self.round.log.open)
-        parts.checks.patrol.change(self.policies, parts.transitions)
+        parts, before = self.parts, self.parts.policies
+        parts.policies = over_own_targets(policies)
+        parts.checks.change(before, parts.policies[1:], doubted=self._round.log.open)
+        parts.checks.patrol.change(parts.policies, parts.transitions)
         parts.relearning.keep(parts.checks.monitor.detectors)
 
     def recall(self) -> None:
         """Take back the policies whose pairs lead again where they did."""
-        recalled = self.round.memory.recall({policy.target for policy in self.policies})
+        recalled = self._round.memory.recall({policy.target for policy in self.parts.policies})
         if recalled:
-            self.adopt((*self.policies, *recalled))
+            self.adopt((*self.parts.policies, *recalled))
             targets = [policy.target for policy in recalled]
             self._doubts.doubt(targets)
-            self.round.log.tell(StatesRecalled(self.round.number, tuple(targets)))
+            self._round.log.tell(StatesRecalled(self._round.number, tuple(targets)))
 
     def add_found(self) -> None:
         """
@@ -91,45 +84,45 @@ class Revisions:
         it was deleted for this one: what was proven before counts no more.
         """
         rediscovery, relearning = self.parts.rediscovery, self.parts.relearning
-        base, known = rediscovery.base, {policy.target for policy in self.policies}
+        base, known = rediscovery.base, {policy.target for policy in self.parts.policies}
         found = [policy for policy in base.policies if policy.target not in known]
         if not found:
             return
-        self.adopt((*self.policies, *found))
-        rediscovery.limit.set(base.step_bound(len(self.policies)))
+        self.adopt((*self.parts.policies, *found))
+        rediscovery.limit.set(base.step_bound(len(self.parts.policies)))
         relearning.notice()
         targets = [policy.target for policy in found]
-        if not self.round.problem.support or relearning.deleted.keys() <= known.union(targets):
+        if not self._round.problem.support or relearning.deleted.keys() <= known.union(targets):
             self._doubts.look_around()    # else declared ways to what was deleted come first
         self.parts.reach.enter(targets)
         estimates = base.estimates if isinstance(base, Reports) else {}
-        if self.round.log.open and any(
-                estimates.get(target, 0.0) <= self.round.problem.radius
+        if self._round.log.open and any(
+                estimates.get(target, 0.0) <= self._round.problem.radius
                 for target in targets if target not in relearning.deleted):
-            self._doubts.notice_all(self.policies)
-        self.round.log.tell(StatesAdded(self.round.number, tuple(targets)))
-        self.round.memory.reached(found)
+            self._doubts.notice_all()
+        self._round.log.tell(StatesAdded(self._round.number, tuple(targets)))
+        self._round.memory.reached(found)
         self.recall()
 
     def judge_added(self) -> None:
         """Notice a change where a new state is within the radius; others may come and go."""
-        within = [] if self.round.log.open else self.parts.reach.found(self.policies)
+        within = [] if self._round.log.open else self.parts.reach.found(self.parts.policies)
         if within:
-            self._doubts.notice_all(self.policies)
+            self._doubts.notice_all()
             self._doubts.look_around()
-            self.round.log.tell(StatesNearer(self.round.number, tuple(within)), 'change')
+            self._round.log.tell(StatesNearer(self._round.number, tuple(within)), 'change')
 
     def examine(self) -> list[Policy]:
         """Return what models say is too slow; else take the better ways, and the proofs."""
-        if not (self.round.log.open and self.parts.reach.take_turn()):
+        if not (self._round.log.open and self.parts.reach.take_turn()):
             return []
-        refuted = self._doubts.too_slow(self.policies)
-        found = self._doubts.better(self.policies, refuted)
+        refuted = self._doubts.too_slow()
+        found = self._doubts.better(refuted)
         if found is not None:
             self.parts.relearning.concerned.pop(found.target, None)
             self._take({found.target: found})
         if not refuted:
-            self._doubts.prove(self.policies)
+            self._doubts.prove()
         return refuted
 
     def divert(self, change: PairChange) -> list[Policy]:
@@ -139,9 +132,9 @@ class Revisions:
         Memory knows those of an earlier change. Where ways are declared, so that others are found
         soon, these are the policies that come to the pair, and from there not to their targets.
         """
-        lost = self.round.memory.lost(change, self.policies[1:])
+        lost = self._round.memory.lost(change, self.parts.policies[1:])
         end, parts = change.redirected_to, self.parts
-        if lost or end is None or not self.round.problem.support:
+        if lost or end is None or not self._round.problem.support:
             return lost
 
         def leads(state: int, action: int) -> int | None:
@@ -149,8 +142,8 @@ class Revisions:
                 state, action)
 
         patrol = parts.checks.patrol
-        patrol.change(self.policies, parts.transitions, leads)
-        ways = {policy: patrol.way(policy.target) for policy in self.policies[1:]}
+        patrol.change(self.parts.policies, parts.transitions, leads)
+        ways = {policy: patrol.way(policy.target) for policy in self.parts.policies[1:]}
         return [policy for policy, way in ways.items()
                 if change.pair in way and leads(*way[-1]) != policy.target]
 
@@ -158,18 +151,18 @@ class Revisions:
         """Return the policies through what is closed, which a change concerns by that."""
         cut_off = self.parts.checks.patrol.passing(self.parts.pairs.closed)
         self.parts.relearning.concern(cut_off)    # by what was noticed of the pair
-        return [policy for policy in self.policies if policy.target in cut_off]
+        return [policy for policy in self.parts.policies if policy.target in cut_off]
 
     def take_other_ways(self, sought: Collection[int]) -> None:
         """Take the ways that were found around what is suspected, to these targets."""
         found = {policy.target: policy for policy in self.parts.rediscovery.base.policies
                  if policy.target in sought}
-        ways = {policy.target: found[policy.target] for policy in self.policies
+        ways = {policy.target: found[policy.target] for policy in self.parts.policies
                 if policy.target in found and not policy.same_as(found[policy.target])}
         self._take(ways)
-        if ways and not self._doubts.sought(self.policies):
+        if ways and not self._doubts.sought:
             if self.parts.pairs.suspected:
-                self.round.log.revise()
+                self._round.log.revise()
             self.parts.pairs.found_ways()
             self._doubts.steer()
 
@@ -179,14 +172,14 @@ class Revisions:
 
         By what was seen since it began, it has ruled out that these are within the radius.
         """
-        left = {*sought}.intersection(self._doubts.sought(self.policies))
-        return [policy for policy in self.policies if policy.target in left]
+        left = {*sought}.intersection(self._doubts.sought)
+        return [policy for policy in self.parts.policies if policy.target in left]
 
     def _take(self, ways: Mapping[int, Policy]) -> None:
         """Take other ways to states, by target."""
         if ways:
-            self.adopt(tuple(ways.get(policy.target, policy) for policy in self.policies))
-            self.round.log.tell(WaysReplaced(self.round.number, tuple(ways)))
+            self.adopt(tuple(ways.get(policy.target, policy) for policy in self.parts.policies))
+            self._round.log.tell(WaysReplaced(self._round.number, tuple(ways)))
 
     def delete(self, failing: Sequence[Policy]) -> bool:
         """
@@ -194,17 +187,17 @@ class Revisions:
 
         :returns: whether the rediscovery can go on.
         """
-        parts, relearning, log = self.parts, self.parts.relearning, self.round.log
+        parts, relearning, log = self.parts, self.parts.relearning, self._round.log
         self._explain(failing)
         explained = all(policy.target in relearning.concerned for policy in failing)
         targets = parts.checks.patrol.behind([policy.target for policy in failing])
         if not explained:
             parts.reach.start_again()
-        left = tuple(policy for policy in self.policies if policy.target not in targets)
+        left = tuple(policy for policy in self.parts.policies if policy.target not in targets)
         # Where another one may come to their targets by chance, it plays a RESET from now on.
         if explained:
-            self.round.memory.keep(
-                [policy for policy in self.policies if policy.target in targets],
+            self._round.memory.keep(
+                [policy for policy in self.parts.policies if policy.target in targets],
                 {pair: parts.checks.patrol.passing([pair]) for pair in relearning.changed})
         strayed = [target for state in targets
                    for target in parts.transitions.passing(state, left)]
@@ -217,12 +210,12 @@ class Revisions:
             relearning.notice()
             self._doubts.doubt(strayed)
         else:
-            self._doubts.notice_all(self.policies)
+            self._doubts.notice_all()
         relearning.deleted.update(dict.fromkeys(targets))
-        log.tell(StatesDeleted(self.round.number, tuple(targets)), 'change')
+        log.tell(StatesDeleted(self._round.number, tuple(targets)), 'change')
         base = parts.rediscovery.base
         return (explained and not base.finished and isinstance(base, Relearns)
-                and base.revise(self.policies))
+                and base.revise(self.parts.policies))
 
     def _explain(self, failing: Sequence[Policy]) -> None:
         """Take it that what is suspected has closed if a policy fails whose way passes it."""
@@ -230,7 +223,7 @@ class Revisions:
         for pair in parts.pairs.suspected:
             if parts.transitions.change(pair).closed and any(
                     parts.checks.patrol.passes(policy.target, [pair]) for policy in failing):
-                self._doubts.changed(parts.transitions.begin_again(pair), self.policies)
+                self._doubts.changed(parts.transitions.begin_again(pair))
 
     def end_if_all_changed(self) -> bool:
         """End the round if the detector of all moves raises the alarm; return whether."""
@@ -242,7 +235,7 @@ class Revisions:
 
     def end_if_cut_off(self) -> bool:
         """Record a rediscovery of more than ``W_r`` steps; return whether that ends the round."""
-        rediscovery, number = self.parts.rediscovery, self.round.number
+        rediscovery, number = self.parts.rediscovery, self._round.number
         if rediscovery.limit.cut_off(rediscovery.number):
             self._notice_all_pairs()
             self._end(RediscoveryTooLong(
@@ -251,28 +244,28 @@ class Revisions:
 
     def end_if_dear(self) -> bool:
         """End the round if the next one probably costs less; return whether."""
-        number, relearning = self.round.number, self.parts.relearning
-        if not self.round.log.open:
+        number, relearning = self._round.number, self.parts.relearning
+        if not self._round.log.open:
             return False
-        patience = self.round.patience
+        patience = self._round.patience
         if relearning.swept:    # nothing but proofs is left
-            patience = min(patience, self.round.patience_for_proofs)
+            patience = min(patience, self._round.patience_for_proofs)
         if everywhere := self._doubts.shared.of_all:
             self._end(self._everything_changed, everywhere)
         elif relearning.steps > patience * max(
-                1.0, len(self.policies) / self._begun_with) ** _GROWTH:
+                1.0, len(self.parts.policies) / self._begun_with) ** _GROWTH:
             too_long = ProofsTooLong if relearning.swept else ChangeTooLong
             self._end(too_long(number, relearning.steps, number + 1))
         return self.refuted
 
     def _notice_all_pairs(self) -> None:
-        self.round.log.notice()
-        self.round.log.outdate()
+        self._round.log.notice()
+        self._round.log.outdate()
 
     def _end(self, why: Said, moves: MovesChange | None = None) -> None:
         self.refuted = True
-        self.round.log.tell(why, 'change', moves)
+        self._round.log.tell(why, 'change', moves)
 
     @property
     def _everything_changed(self) -> Said:
-        return MostHasChanged(self.round.number, self.round.number + 1)
+        return MostHasChanged(self._round.number, self._round.number + 1)

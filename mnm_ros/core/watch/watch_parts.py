@@ -24,11 +24,16 @@ from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
 
 
-@dataclass(frozen=True)
+@dataclass
 class WatchParts:
     """
-    The parts of a watch phase, each with its part of the round's delta.
+    The hypothesis that a watch phase checks, and what it is checked with.
 
+    Each part has its part of the round's delta.
+
+    :ivar round: what the phase is made from.
+    :ivar policies: the hypothesis, home first, all over the states that they lead to; another
+        tuple after each revision.
     :ivar transitions: the detectors of the pairs.
     :ivar checks: the detectors of the policies, and the attempt under way.
     :ivar pooled_detector: of a change of all moves.
@@ -40,6 +45,8 @@ class WatchParts:
     :ivar background: what is done at rest beside all that; None for nothing.
     """
 
+    round: Round    # noqa: A003
+    policies: tuple[Policy, ...]
     transitions: TransitionMonitor
     checks: PolicyChecks
     pooled_detector: PooledDetector
@@ -62,6 +69,8 @@ class WatchParts:
         targets = [policy.target for policy in policies[1:]]
         transitions = round_.transitions or TransitionMonitor(delta['transitions'])
         return cls(
+            round_,
+            policies,
             transitions,
             PolicyChecks(
                 PolicyMonitor(problem.limit, policies[0].horizon, delta['deletion'],

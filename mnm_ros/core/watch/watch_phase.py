@@ -62,8 +62,7 @@ class WatchPhase(CheckingPhase):
     :param look_again: the share of the steps for pairs that are known to be blocked.
     :param new_detector: makes the detector of a policy.
     :param new_background: makes what is done at rest beside checking; None for nothing.
-    :ivar round: what the phase is made from.
-    :ivar parts: what the phase consists of; only the phase changes them.
+    :ivar parts: the hypothesis, and what it is checked with; only the phase changes them.
     :ivar transitions: the detectors of the pairs.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     :ivar revisions: the hypothesis, and what revises it.
@@ -73,27 +72,26 @@ class WatchPhase(CheckingPhase):
                  look_again: float = 1.0, new_detector: DetectorFactory = Detector,
                  new_background: Callable[[], BackgroundTask] | None = None) -> None:
         self.rediscovering = True
-        self.round = round_
+        self._round = round_
         self._here: int | None = None
         self._asked: int | None = None
-        policies = over_own_targets(policies)
         self.parts = parts = WatchParts.of(
-            round_, policies, look_again, new_detector, new_background)
+            round_, over_own_targets(policies), look_again, new_detector, new_background)
         self.transitions, self._pairs, self._reach = parts.transitions, parts.pairs, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._background, self._in_background = parts.background, False
         self._sought: Collection[int] = ()    # targets to which the run seeks other ways
-        self.doubts = Doubts(round_, parts)
-        self.revisions = Revisions(round_, parts, self.doubts, policies)
-        self._schedule = WatchSchedule(round_, parts, quanta)
+        self.doubts = Doubts(parts)
+        self.revisions = Revisions(parts, self.doubts)
+        self._schedule = WatchSchedule(parts, quanta)
         if round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
 
     @property
     def policies(self) -> tuple[Policy, ...]:  # type: ignore[override]
-        return self.revisions.policies
+        return self.parts.policies
 
     @property
     def refuted(self) -> bool:  # type: ignore[override]
@@ -109,11 +107,11 @@ class WatchPhase(CheckingPhase):
 
     @property
     def doubted(self) -> Mapping[int, Said]:
-        return self.doubts.doubted(self.policies)
+        return self.doubts.doubted
 
     @property
     def kept(self) -> Collection[int]:
-        return self.doubts.kept(self.policies)
+        return self.doubts.kept
 
     @property
     def can_snapshot(self) -> bool:
@@ -162,8 +160,8 @@ class WatchPhase(CheckingPhase):
             self.base.observe(action, state)
         elif seen and isinstance(self.base, Learns):
             self.base.add_transition(*seen)
-        change = self.doubts.observe(*seen, self.policies) if seen else None
-        again = seen is not None and self.round.memory.executed(seen[:2], state)
+        change = self.doubts.observe(*seen) if seen else None
+        again = seen is not None and self._round.memory.executed(seen[:2], state)
         if self.revisions.end_if_all_changed():
             return
         if self.rediscovering:
@@ -186,8 +184,8 @@ class WatchPhase(CheckingPhase):
         self.doubts.count((state, action))
         if isinstance(self.base, Learns):
             self.base.add_transition(state, action, after)
-        change = self.doubts.observe(state, action, after, self.policies)
-        self._remember(change, self.round.memory.executed((state, action), after))
+        change = self.doubts.observe(state, action, after)
+        self._remember(change, self._round.memory.executed((state, action), after))
         self._tell_background()
 
     def _remember(self, change: PairChange | None, again: bool) -> None:
@@ -211,7 +209,7 @@ class WatchPhase(CheckingPhase):
         self._checks.interrupt()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
-        self.doubts.support_changed(pairs, self.policies)
+        self.doubts.support_changed(pairs)
         super().support_changed(pairs)
         self._tell_background(redeclared=True)
 
@@ -261,7 +259,7 @@ class WatchPhase(CheckingPhase):
         return self._checks.monitor.figures()
 
     def _rediscover_again(self) -> None:
-        self._sought = self.doubts.sought(self.policies)
+        self._sought = self.doubts.sought
         self._rediscovery.begin(self.policies, self._sought)
         self._relearning.begin_rediscovery()
         self._checks.patrol.change(self.policies, self.transitions)
@@ -273,7 +271,7 @@ class WatchPhase(CheckingPhase):
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
         self.rediscovering, self._in_background, self._here = True, False, None
-        sought = self.doubts.sought(self.policies)
+        sought = self.doubts.sought
         if {*sought}.difference(self._sought) or self._sought and not sought:
             self._rediscover_again()
             return
@@ -357,7 +355,7 @@ class WatchPhase(CheckingPhase):
     @property
     def _at_rest(self) -> bool:
         """Whether nothing is suspected."""
-        return not (self.round.log.open or self.transitions.suspected or self._blocked.opening)
+        return not (self._round.log.open or self.transitions.suspected or self._blocked.opening)
 
     def _go_on_in_background(self, pair: Pair | None) -> None:
         """Judge a step that was made in the background."""
@@ -374,7 +372,7 @@ class WatchPhase(CheckingPhase):
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
         self._checks.patrol.left -= 1
-        ended = self._checks.observe(state, proving=self.round.log.open)
+        ended = self._checks.observe(state, proving=self._round.log.open)
         if ended is None:
             pair = state, self._checks.attempts.action(state)
             if pair in self._pairs.stopping or pair in self._pairs.shut:
