@@ -89,7 +89,7 @@ class Exploration(Queries):
         self.problem = replace(settings.problem, support=self.mnm.support)
         self.history = History()
         self._watch = SourceWatch()
-        self._audit = Audit(self.mnm, self.history.counts)
+        self._audit = Audit()
         self._estimator = ProgressEstimator(self.mnm, settings.problem)
         self._epoch = self.mnm.log.notices, self.mnm.round
         self._decided_since: list[Event] = []    # since the last input, as what follows
@@ -300,7 +300,7 @@ class Exploration(Queries):
             self.mnm.refute(here, action, state)
         if not self.homing.missed(action, state):
             self.mnm.observe(action, state)
-        self._audit.step(self.steps)
+        self._audit.step(self.steps, self.history.counts, self.mnm)
 
     def _take_other(self, made: Input) -> None:
         """Take what is no observation."""

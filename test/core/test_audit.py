@@ -147,24 +147,24 @@ class Asked:
 @pytest.mark.parametrize('share', [None, 0.0])
 def test_there_are_none_without_a_share(share: float | None) -> None:
     asked = Asked(2, share)
-    audit = Audit(cast(Any, asked), Counts())
+    audit = Audit()
     for steps in range(1, 1000):
-        audit.step(steps)
+        audit.step(steps, Counts(), cast(Any, asked))
     assert not asked.made
 
 
 def test_each_pair_has_its_turn_also_where_another_one_cannot_be_tried() -> None:
     """None of them ever is; and it goes on in the same way from a checkpoint."""
     asked = Asked(5, 0.1)
-    audit = Audit(cast(Any, asked), Counts())
+    audit = Audit()
     for steps in range(1, 1001):
-        audit.step(steps)
+        audit.step(steps, Counts(), cast(Any, asked))
     assert set(asked.made.values()) == {20} and len(asked.made) == 5
     other = Asked(5, 0.1)
-    resumed = again(audit, Audit(cast(Any, other), Counts()))
+    resumed = again(audit)
     for steps in range(1001, 1031):
-        audit.step(steps)
-        resumed.step(steps)
+        audit.step(steps, Counts(), cast(Any, asked))
+        resumed.step(steps, Counts(), cast(Any, other))
     assert other.made == Counter({(0, 0): 1, (0, 1): 1, (0, 2): 1})
     assert audit._asked == resumed._asked
 
@@ -173,9 +173,9 @@ def test_what_is_executed_anyhow_is_tried_last() -> None:
     asked, counts = Asked(3, 0.1), Counts()
     for _ in range(100):
         counts.add(0, 1, 0)
-    audit = Audit(cast(Any, asked), counts)
+    audit = Audit()
     for steps in range(1, 1001):
-        audit.step(steps)
+        audit.step(steps, counts, cast(Any, asked))
     assert asked.made == Counter({(0, 0): 50, (0, 2): 50})
 
 
@@ -193,9 +193,9 @@ def test_a_run_tries_what_may_be_commanded_the_sooner_the_nearer_it_is() -> None
     assert run is not None
     asked = Asked(0, 0.5)
     asked.away = run.auditable()
-    audit = Audit(cast(Any, asked), Counts())
+    audit = Audit()
     for steps in range(1, 121):
-        audit.step(steps)
+        audit.step(steps, Counts(), cast(Any, asked))
     tries = asked.made
     assert all(ends[state][action] for state, action in tries)
     assert len(tries) == 8 and tries[0, 0] > tries[1, 0] > tries[2, 0] > 0

@@ -38,7 +38,7 @@ REQUIRED = {
     Discovery: ('begin', 'pending', 'done', 'action', 'observe'),
     Evaluation: ('_judge',),
     Optimism: ('plan',),
-    Schedule: ('fresh', '_start', '_choose'),
+    Schedule: ('_start', '_choose'),
 }
 
 

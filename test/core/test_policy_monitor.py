@@ -58,14 +58,14 @@ def test_each_detector_and_each_proof_has_its_part_of_a_budget() -> None:
 
 def test_who_has_proven_that_it_works_lacks_nothing_and_who_is_doubted_is_doubtful() -> None:
     monitor = monitor_of(3, 5)
-    assert not monitor.doubtful((3, 5)) and monitor.unproven
+    assert not monitor.doubtful((3, 5)) and monitor.unproven_targets
     monitor.doubt([3])
     assert monitor.doubtful([3]) and not monitor.doubtful([5])
     for target in (5, 3):
-        assert monitor.unproven
+        assert monitor.unproven_targets
         while target in monitor.unproven_targets:
             assert not attempt(monitor, target, 1, False, proving=True)
-    assert not monitor.unproven and not monitor.doubtful((3, 5)) and not monitor.unproven_targets
+    assert not monitor.doubtful((3, 5)) and not monitor.unproven_targets
 
 
 def test_the_policy_that_fails_has_most_evidence_until_it_raises_the_alarm() -> None:
@@ -147,7 +147,7 @@ def test_a_proof_stands_when_states_are_added_if_no_attempt_has_left_the_others(
         monitor.change([policy], [policy], False)
         assert detector.proven
         monitor.change([policy], [policy.on((*range(6), 7))], False)
-        assert monitor.detectors[6] is detector and monitor.unproven == leaves
+        assert monitor.detectors[6] is detector and bool(monitor.unproven_targets) == leaves
 
 
 @pytest.mark.parametrize('broken_off', [False, True])

@@ -594,7 +594,7 @@ def test_a_turn_ends_where_no_attempt_begins_but_waits_for_one_that_has() -> Non
     rediscovery = Rediscovery(
         Round(1, PROBLEM, lambda problem, policies: base, check_steps=0, steps_taken=10**6,
               log=ChangeLog()), 0.01, 0.01)
-    rediscovery.begin(())
+    rediscovery.begin((), ())
     rediscovery.begin_turn(2, [(HOME, 5)])
     steps = 2 * base.quantum
     assert not any(rediscovery.turn_over() for _ in range(steps - 1))

@@ -17,28 +17,19 @@ from mnm_ros.core.model.counts import Counts, Pair
 
 
 class Audit:
-    """
-    Asks for one step after the other.
+    """Asks for one step after the other."""
 
-    :param mnm: that makes the steps.
-    :param counts: of all steps so far.
-    """
-
-    left_to_fresh = ('_mnm', '_counts')
-
-    def __init__(self, mnm: Mnm, counts: Counts) -> None:
-        self._mnm = mnm
-        self._counts = counts
+    def __init__(self) -> None:
         self._asked: dict[Pair, int] = {}
 
-    def step(self, steps: int) -> None:
-        """Record a step, of so many, and ask for one that is due with it."""
-        share = self._mnm.support.declared.audit
+    def step(self, steps: int, counts: Counts, mnm: Mnm) -> None:
+        """Record a step, of so many, which are counted, and ask for one that is due with it."""
+        share = mnm.support.declared.audit
         if share and int(steps * share) > int((steps - 1) * share):
-            away = self._mnm.auditable()
+            away = mnm.auditable()
             pair = min(away, key=lambda each: (
-                (1 + max(self._counts.visits(*each), self._asked.get(each, 0)))
+                (1 + max(counts.visits(*each), self._asked.get(each, 0)))
                 * (1 + away[each]), away[each]), default=None)
             if pair is not None:
                 self._asked[pair] = self._asked.get(pair, 0) + 1
-                self._mnm.request_sample(*pair)
+                mnm.request_sample(*pair)

@@ -255,7 +255,7 @@ class BuildingPhase:
             (*self.replaced, *self.streams), self._numbers) if stream in kept]
         self.replaced, self.streams, self._started = [*kept], [], []
         self._executed.clear()
-        self.schedule = self.schedule.fresh()
+        self.schedule.begin_again()
         self._activate()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:

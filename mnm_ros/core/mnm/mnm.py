@@ -35,7 +35,7 @@ from mnm_ros.core.model.counts import NextStates, Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.said import (
@@ -116,7 +116,6 @@ class Mnm(PhaseMachine):
         self.held = HeldHypothesis()
         self.building: BuildingPhase | None = None
         self.checking: CheckingPhase | None = None
-        self._steps_taken = 0
         self._start_machine(MNM_TRANSITIONS, MnmPhase.HOMING)
         if resume is not None:
             self._resume(resume)
@@ -152,7 +151,6 @@ class Mnm(PhaseMachine):
         again = state['again']    # what is of other packages, and has learnt nothing
         driver: CheckingPhase | BuildingPhase | None = None
         if state['checking']:
-            self._round_problem = self.runs.problem_of_round(self.round)
             driver = self.checking = self._check_policies((Policy(home, 1, (home,), ((RESET,),)),))
         elif not again:
             driver = self._build()
@@ -328,7 +326,6 @@ class Mnm(PhaseMachine):
         self._build()
 
     def _build(self) -> BuildingPhase:
-        self._round_problem = self.runs.problem_of_round(self.round)
         assert self.home is not None
         self.building = BuildingPhase(
             partial(self.runs.new_stream, self.home, self.round),
@@ -353,15 +350,19 @@ class Mnm(PhaseMachine):
         if isinstance(run, Recollects):
             run.load_transitions(remembered.steps)
 
-    def _check_policies(self, policies: tuple[Policy, ...],
+    @property
+    def _round_problem(self) -> Problem:
+        return self.runs.problem_of_round(self.round)
+
+    def _check_policies(self, policies: tuple[Policy, ...], steps_taken: int = 0,
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:
         assert self.home is not None
+        problem = self._round_problem
         return self._new_checking(
-            Round(self.round, self._round_problem, partial(self.runs.new, self.home),
-                  self._settings.check_steps, self._steps_taken, self.log, transitions,
-                  self._memory, self.pairs,
-                  self._steps_taken + _FOR_PROOFS * self._round_problem.limit,
-                  _PROOFS_ALONE * self._steps_taken), policies)
+            Round(self.round, problem, partial(self.runs.new, self.home),
+                  self._settings.check_steps, steps_taken, self.log, transitions,
+                  self._memory, self.pairs, steps_taken + _FOR_PROOFS * problem.limit,
+                  _PROOFS_ALONE * steps_taken), policies)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""
@@ -371,11 +372,10 @@ class Mnm(PhaseMachine):
             raise InvalidValueError(
                 f'base {self._settings.base} has finished with policies for {shortened(targets)}, '
                 f'expected one for home, state {self.home}, first')
-        self._steps_taken = self.building.steps_of(result)
-        transitions = self.building.transitions_of(result)
-        self.building = None
+        building, self.building = self.building, None
         self.log.settle()    # it rests on nothing from before what was noticed
-        self.checking = self._check_policies(result.policies, transitions=transitions)
+        self.checking = self._check_policies(
+            result.policies, building.steps_of(result), building.transitions_of(result))
         for wish in self.runs.directives.for_checks:
             self.checking.heed(self.runs.directives, wish)
         self.held.publish(self.round, self.checking.policies)

@@ -21,6 +21,10 @@ class Schedule(ABC):
     """
 
     def __init__(self) -> None:
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Go on as if no stream had started."""
         self.quanta = 0
         self.activations: list[int] = []
         self._last: list[int] = []
@@ -35,10 +39,6 @@ class Schedule(ABC):
         self.activations[chosen] += 1
         self._last[chosen] = self.quanta
         return chosen
-
-    @abstractmethod
-    def fresh(self) -> Schedule:
-        """Return a schedule of the same kind that has not begun."""
 
     @abstractmethod
     def _start(self, number: int) -> float:
@@ -71,9 +71,6 @@ class StreamSchedule(Schedule):
         super().__init__()
         self._exponent = exponent
 
-    def fresh(self) -> StreamSchedule:
-        return StreamSchedule(self._exponent)
-
     def _start(self, number: int) -> float:
         return (number - 1) ** self._exponent + 1
 
@@ -94,9 +91,6 @@ class DoublingSchedule(Schedule):
     ``s <= max(ALONE, 2 q)`` and gets its quantum number ``x`` by quantum ``t < s + x n(t)``:
     ``n`` is 5 at most below 16,000 quanta and 11 at most below a million.
     """
-
-    def fresh(self) -> DoublingSchedule:
-        return DoublingSchedule()
 
     def _start(self, number: int) -> float:
         return 1 if number == 1 else ALONE * 2 ** (number - 2)

@@ -277,7 +277,7 @@ class Doubts:
     def settle(self) -> None:
         """Close the change if all has been sampled and all policies are proven since."""
         parts, log = self._parts, self._round.log
-        if parts.relearning.swept and not parts.checks.monitor.unproven:
+        if parts.relearning.swept and not parts.checks.monitor.unproven_targets:
             if log.open:
                 parts.reach.start_again()
                 parts.pooled_detector.start_again()

@@ -67,16 +67,6 @@ class PolicyMonitor:
         for target, detector in state:
             self.detectors[target] = self._new.from_state(self._limit, self._horizon, detector)
 
-    @property
-    def unproven(self) -> bool:
-        """Whether some policy has not shown since the last change that it works."""
-        return bool(self._unproven)
-
-    @property
-    def _unproven(self) -> dict[int, PolicyDetector]:
-        return {target: detector for target, detector in self.detectors.items()
-                if not detector.proven and target not in self._modelled}
-
     def prove(self, policy: Policy) -> None:
         """Record that a model has proven since the last change that a policy works."""
         self._modelled[policy.target] = policy
@@ -87,10 +77,11 @@ class PolicyMonitor:
 
     @property
     def unproven_targets(self) -> dict[int, float]:
-        """Return the targets without a proof, and how much each still lacks, in nats."""
+        """Return the targets without a proof since the last change, and the nats each lacks."""
         first = -math.log(self._proofs * share(self._begun + 1))
         return {target: detector.proof[1] - detector.proof[0] if detector.proving else first
-                for target, detector in self._unproven.items()}
+                for target, detector in self.detectors.items()
+                if not detector.proven and target not in self._modelled}
 
     def attempts_lacking(self, likely: Mapping[int, float], limit: float) -> dict[int, float]:
         """

@@ -52,6 +52,7 @@ class Rediscovery:
     :param round_: what the phase is made from.
     :param addition, restart: the parts of the round's delta for these.
     :ivar base: the run under way, or the last one.
+    :ivar sought: targets to which it seeks other ways.
     :ivar number: how many have begun.
     :ivar renewals: how often one of them has begun to certify again.
     :ivar limit: ``W_r``.
@@ -69,7 +70,7 @@ class Rediscovery:
         self.number = self.renewals = 0
         self.limit = StepLimit(restart, round_.steps_taken, round_.check_steps)
 
-    def begin(self, policies: tuple[Policy, ...], sought: Collection[int] = ()) -> None:
+    def begin(self, policies: tuple[Policy, ...], sought: Collection[int]) -> None:
         """
         Begin the next run.
 
@@ -77,6 +78,7 @@ class Rediscovery:
         :param sought: targets to which the run is to find ways as if there were none.
         """
         self.number += 1
+        self.sought = sought
         self.base = self._round.new_base(
             replace(self._round.problem, delta=self._delta / 2 * share(self.number)),
             tuple(policy for policy in policies if policy.target not in sought))

@@ -20,7 +20,7 @@ one, and the base can go on (``revise``), with what ``doubts`` reports.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from mnm_ros.core.mnm.capabilities import Relearns, Reports
 from mnm_ros.core.model.policy import over_own_targets, Policy
@@ -153,10 +153,11 @@ class Revisions:
         self.parts.relearning.concern(cut_off)    # by what was noticed of the pair
         return [policy for policy in self.parts.policies if policy.target in cut_off]
 
-    def take_other_ways(self, sought: Collection[int]) -> None:
-        """Take the ways that were found around what is suspected, to these targets."""
-        found = {policy.target: policy for policy in self.parts.rediscovery.base.policies
-                 if policy.target in sought}
+    def take_other_ways(self) -> None:
+        """Take the ways that the run was to find around what is suspected, and has found."""
+        rediscovery = self.parts.rediscovery
+        found = {policy.target: policy for policy in rediscovery.base.policies
+                 if policy.target in rediscovery.sought}
         ways = {policy.target: found[policy.target] for policy in self.parts.policies
                 if policy.target in found and not policy.same_as(found[policy.target])}
         self._take(ways)
@@ -166,13 +167,13 @@ class Revisions:
             self.parts.pairs.found_ways()
             self._doubts.steer()
 
-    def sought_in_vain(self, sought: Collection[int]) -> list[Policy]:
+    def sought_in_vain(self) -> list[Policy]:
         """
-        Return the policies to these targets that a run has found no other way to, at its end.
+        Return the policies to the targets to which a run has found no other way, at its end.
 
         By what was seen since it began, it has ruled out that these are within the radius.
         """
-        left = {*sought}.intersection(self._doubts.sought)
+        left = {*self.parts.rediscovery.sought}.intersection(self._doubts.sought)
         return [policy for policy in self.parts.policies if policy.target in left]
 
     def _take(self, ways: Mapping[int, Policy]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.detection.pooled_detector import PooledDetector
@@ -58,10 +57,9 @@ class WatchParts:
     background: BackgroundTask | None
 
     @classmethod
-    def of(cls, round_: Round, policies: tuple[Policy, ...],
-           look_again: float,
-           new_detector: DetectorFactory = Detector,
-           new_background: Callable[[], BackgroundTask] | None = None) -> WatchParts:
+    def of(cls, round_: Round, policies: tuple[Policy, ...], look_again: float,
+           new_detector: DetectorFactory,
+           new_background: Callable[[], BackgroundTask] | None) -> WatchParts:
         """Return the parts for these policies, home first."""
         problem = round_.problem
         # The delta of the problem is that of the round.

@@ -81,7 +81,6 @@ class WatchPhase(CheckingPhase):
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._background, self._in_background = parts.background, False
-        self._sought: Collection[int] = ()    # targets to which the run seeks other ways
         self.doubts = Doubts(parts)
         self.revisions = Revisions(parts, self.doubts)
         self._schedule = WatchSchedule(parts, quanta)
@@ -259,8 +258,7 @@ class WatchPhase(CheckingPhase):
         return self._checks.monitor.figures()
 
     def _rediscover_again(self) -> None:
-        self._sought = self.doubts.sought
-        self._rediscovery.begin(self.policies, self._sought)
+        self._rediscovery.begin(self.policies, self.doubts.sought)
         self._relearning.begin_rediscovery()
         self._checks.patrol.change(self.policies, self.transitions)
         self._blocked.begin(self.base, {policy.target for policy in self.policies}, [
@@ -271,8 +269,8 @@ class WatchPhase(CheckingPhase):
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
         self.rediscovering, self._in_background, self._here = True, False, None
-        sought = self.doubts.sought
-        if {*sought}.difference(self._sought) or self._sought and not sought:
+        now, before = self.doubts.sought, self._rediscovery.sought
+        if {*now}.difference(before) or before and not now:
             self._rediscover_again()
             return
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
@@ -287,15 +285,15 @@ class WatchPhase(CheckingPhase):
             self._delete_cut_off()    # asks where no interruption follows on what was asked
             return
         too_long = self._rediscovery.too_long
-        self.revisions.take_other_ways(self._sought)
-        if self._sought and waits_for in self._pairs.detoured:
+        self.revisions.take_other_ways()
+        if self._rediscovery.sought and waits_for in self._pairs.detoured:
             self._pairs.insist()
         self.revisions.add_found()
         self.revisions.judge_added()
         if self._delete_refuted() or self.base.finished and self._delete_cut_off():
             return
         if self.base.finished:
-            if lost := self.revisions.sought_in_vain(self._sought):
+            if lost := self.revisions.sought_in_vain():
                 self._delete(lost)
                 return
             self._rediscovery.finished()
