@@ -195,6 +195,6 @@ def test_a_notice_begins_the_sets_again_and_an_alarm_forgets_its_pair() -> None:
     for _ in range(50):
         checking.observe(action := checking.next_action(), world.step(action))
     assert reach.sets.counts.visits(HOME, 3)
-    checking.transitions.record = alarm    # type: ignore[method-assign]
+    checking.parts.transitions.record = alarm    # type: ignore[method-assign]
     checking.doubts.observe(HOME, 3, 3)
     assert not reach.sets.counts.visits(HOME, 3)

@@ -73,8 +73,8 @@ AT_THE_LIMIT, OVER_IT = 0.129, 0.11
 
 def blind(checking: WatchPhase) -> None:
     """Let a phase see nothing of the transitions, as if nothing could be told from them."""
-    checking.transitions.record = lambda *_: False    # type: ignore[method-assign]
-    checking.transitions.suspect = lambda *_: None    # type: ignore[method-assign]
+    checking.parts.transitions.record = lambda *_: False    # type: ignore[method-assign]
+    checking.parts.transitions.suspect = lambda *_: None    # type: ignore[method-assign]
     pooled = checking.parts.pooled_detector
     pooled.record = lambda *_: None    # type: ignore[method-assign]
 
@@ -255,7 +255,7 @@ def test_runs_and_renewals_share_the_budget_of_additions(
     assert checking.base.renewals == [pytest.approx(part / 12)]
     # Another notice while the change is open renews nothing, but a run that is begun does.
     before = len(decided(log))
-    monkeypatch.setattr(checking.transitions, 'record', alarm)
+    monkeypatch.setattr(checking.parts.transitions, 'record', alarm)
     run(checking, world, lambda: len(decided(log)) > before + 3)
     assert log.open and [len(base.renewals) for base in script.runs[number - 1:]] == (
         [1] * (len(script.runs) - number + 1))
@@ -273,7 +273,7 @@ def test_after_a_change_all_pairs_are_looked_at_twice_but_what_is_new_comes_firs
     base, pairs = checking.base, {(state, action) for state in (HOME, 3, 5)
                                   for action in range(PROBLEM.actions)}
     assert isinstance(base, Teachable)
-    checking.transitions.record = (    # type: ignore[method-assign]
+    checking.parts.transitions.record = (    # type: ignore[method-assign]
         lambda state, action, after: PairChange(state, action, {}, {77 if leads_on else HOME: 1}))
     checking.doubts.observe(HOME, 5, HOME)
     assert log.open and base.wanted[0] == (HOME, 5)
@@ -343,7 +343,7 @@ def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice(
     world = World()
     run(checking, world, lambda: script.runs[-1].steps == 200)
     with monkeypatch.context() as patch:
-        patch.setattr(checking.transitions, 'record', alarm)
+        patch.setattr(checking.parts.transitions, 'record', alarm)
         run(checking, world, lambda: log.noticed == 1)
     runs = len(script.runs)
     run(checking, world, lambda: log.relearnt == 1)
@@ -472,7 +472,7 @@ def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
         machine.observe(action, after)
         here = after
     assert isinstance(machine.checking, WatchPhase) and machine.hypothesis is not None
-    made = detectors(machine.checking.transitions)
+    made = detectors(machine.checking.parts.transitions)
     assert {pair: detector.executions for pair, detector in made.items()} == {
         pair: sum(after.values()) for pair, after in seen.as_dict().items()
         if pair[0] in machine.hypothesis.targets}

@@ -199,9 +199,9 @@ def factors(tells: int, way: tuple[int, ...], resumed: bool) -> tuple[float, flo
     log = ChangeLog()
     checking = WatchPhase(
         Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30, log=log), policies)
-    checking.transitions.record = (    # type: ignore[method-assign]
+    checking.parts.transitions.record = (    # type: ignore[method-assign]
         lambda *seen: alarm(*seen) if (seen[0], seen[2]) == (HOME, tells) else None)
-    checking.transitions.suspect = lambda pair, policies: None    # type: ignore[method-assign]
+    checking.parts.transitions.suspect = lambda pair, policies: None    # type: ignore[method-assign]
     checks = checking.parts.checks
     checking.rediscovering = False
     checks.begin(5, checking.policies)

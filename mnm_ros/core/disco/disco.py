@@ -40,7 +40,7 @@ from mnm_ros.core.mnm.capabilities import (
 )
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.problem import pair_of, Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import PhaseActivity
@@ -196,9 +196,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         return states > FEW_STATES and (self.evaluating or self.agenda.may_be_due())
 
     def interrupt(self) -> None:
-        if self._here is not None and self._asked not in (None, RESET):
-            assert self._asked is not None
-            self.add_censored(self._here, self._asked)
+        if pair := pair_of(self._here, self._asked):
+            self.add_censored(*pair)
         self._here = self._asked = None
         self.certifier.interrupt()
 

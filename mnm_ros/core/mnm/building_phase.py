@@ -30,7 +30,7 @@ from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.problem import pair_of
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.prediction import Outlook
@@ -179,22 +179,21 @@ class BuildingPhase:
 
         :returns: what has changed, if the pair leads elsewhere than before.
         """
-        here, self.here, self._asked = self.here, state, None
+        pair, self.here, self._asked = pair_of(self.here, action), state, None
         self.active.observe(action, state)
         self._steps += 1
         self.steps_taken += 1
         change = None
-        if here is not None and action != RESET:
+        if pair is not None:
             for stream in self._learners(self.active):
-                stream.add_transition(here, action, state)
-            change = self._watch(here, action, state)
-        self._watch_certificates(
-            None if here is None or action == RESET else (here, action), state)
+                stream.add_transition(*pair, state)
+            change = self._watch(pair, state)
+        self._watch_certificates(pair, state)
         # The stream that finished is the result: no other stream may have the robot any more.
         if not self.active.finished and self._quantum_over():
             self._activate()
-        if here is not None and action != RESET:
-            self._take((here, action), state, change)
+        if pair is not None:
+            self._take(pair, state, change)
         return change
 
     def observe_work(self, state: int, action: int, after: int | None) -> PairChange | None:
@@ -212,7 +211,7 @@ class BuildingPhase:
                 stream.add_transition(state, action, after)
         if after is None:
             return None
-        change = self._watch(state, action, after)
+        change = self._watch((state, action), after)
         self._take((state, action), after, change)
         return change
 
@@ -221,20 +220,19 @@ class BuildingPhase:
         return [stream for stream in self.learning
                 if stream is not but and isinstance(stream, Learns)] if self._shared else []
 
-    def _watch(self, state: int, action: int, next_state: int) -> PairChange | None:
+    def _watch(self, pair: Pair, next_state: int) -> PairChange | None:
         """Record where a pair has led; at its alarm, let the streams forget it."""
         if self._transitions is None:
             return None
-        pair = (state, action)
         executed = self._executed[pair] = self._executed.get(pair, 0) + 1
-        change = self._transitions.record(state, action, next_state)
+        change = self._transitions.record(*pair, next_state)
         if change is not None:
             self.withdrawn.update(dict.fromkeys(
                 found.policy.target for stream in self.learning
                 for found in provisional_of(stream)[0]
                 if found.certified and found.policy.plays(frozenset([pair]))))
             forgotten = [stream for stream in self.learning
-                         if isinstance(stream, Relearns) and stream.forget(state, action)]
+                         if isinstance(stream, Relearns) and stream.forget(*pair)]
             self._executed[pair] = 0
             if sum(change.after.values()) < executed or self.active not in forgotten:
                 self._replace(forgotten[-1:])
@@ -321,10 +319,9 @@ class BuildingPhase:
         The other streams are between two attempts. But a step that was broken off is none that
         they may leave out: what they learn from would be a choice of the steps that were made.
         """
-        if self.here is not None and self._asked not in (None, RESET):
-            assert self._asked is not None
+        if pair := pair_of(self.here, self._asked):
             for stream in self._learners(self.active):
-                stream.add_censored(self.here, self._asked)
+                stream.add_censored(*pair)
         self.here = self._asked = None
         self.active.interrupt()
 

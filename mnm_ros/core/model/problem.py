@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_count
 from mnm_ros.core.model.support import Support
@@ -23,6 +24,11 @@ steps of an attempt with both: above these limits a run would take too long."""
 
 MARGIN = 1.15
 """By how much the radius for all that is declared exceeds the fewest steps, as steps may fail."""
+
+
+def pair_of(here: int | None, action: int | None) -> Pair | None:
+    """Return the pair that a step executes; None for a RESET, or if one of both is not known."""
+    return None if here is None or action is None or action == RESET else (here, action)
 
 
 @dataclass(frozen=True)

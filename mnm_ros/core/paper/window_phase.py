@@ -19,7 +19,7 @@ from mnm_ros.core.mnm.capabilities import activity_of
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import over_own_targets, Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.problem import pair_of, Problem, RESET
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.progress.said import (
     CheckRunAttempts,
@@ -178,9 +178,9 @@ class WindowPhase(CheckingPhase):
 
     def observe(self, action: int, state: int) -> None:
         """Go on with the check-run; at its end decide, and start the next one."""
-        here, self._here, self._asked = self._here, state, None
-        if here is not None and action != RESET:
-            self._reach.add_transition(here, action, state)
+        pair, self._here, self._asked = pair_of(self._here, action), state, None
+        if pair is not None:
+            self._reach.add_transition(*pair, state)
         self.runner.observe(action, state)
         if self.runner.over:
             self.window.append(self.runner.result)
@@ -190,9 +190,8 @@ class WindowPhase(CheckingPhase):
                 self._start_run()
 
     def interrupt(self) -> None:
-        if self._here is not None and self._asked not in (None, RESET):
-            assert self._asked is not None
-            self._reach.sets.add_censored(self._here, self._asked)
+        if pair := pair_of(self._here, self._asked):
+            self._reach.sets.add_censored(*pair)
         self._here = self._asked = None
         self.runner.interrupt()
 

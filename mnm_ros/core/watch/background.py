@@ -4,37 +4,36 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mnm_ros.core.mnm.checking_phase import NearlyBest
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 
 if TYPE_CHECKING:
     from mnm_ros.core.watch.revisions import Revisions
 
 
-class BackgroundTask(ABC):
+class BackgroundTask:
     """
-    Has two of three steps while nothing is suspected, between a patrol and a rediscovery.
+    Has nothing to do; a plug-in that has something to do overrides these methods.
 
+    It then has two of three steps while nothing is suspected, between a patrol and a rediscovery.
     For all else, these steps are as those that others have ordered. The task reads the hypothesis,
     the round and the parts of the phase from ``Revisions``, and may ``adopt`` other policies. The
     phase has one for each round, which is made without arguments and is part of its snapshots.
     """
 
-    @abstractmethod
+    @property
+    def proven(self) -> Mapping[int, NearlyBest]:
+        """Return what is proven of policies of the hypothesis, by target."""
+        return {}
+
     def ask(self, target: int | None, within: float) -> None:
         """Improve the policy to a state until it is within so much of the best; None ends all."""
 
-    @property
-    @abstractmethod
-    def proven(self) -> Mapping[int, NearlyBest]:
-        """Return what is proven of policies of the hypothesis, by target."""
-
-    @abstractmethod
     def heed(self, held: Revisions, redeclared: bool = False) -> None:
         """
         React to a step of the phase.
@@ -42,22 +41,22 @@ class BackgroundTask(ABC):
         :param redeclared: whether the declaration has changed.
         """
 
-    @abstractmethod
     def begin(self, held: Revisions, steps: int) -> bool:
         """Begin a turn of so many steps, with a RESET; return False if there is nothing to do."""
+        return False
 
-    @abstractmethod
     def action(self, here: int | None) -> int:
         """Return the next action; ``here`` is None where RESET is the only choice."""
+        return RESET
 
-    @abstractmethod
     def executed(self, held: Revisions, pair: Pair | None) -> bool:
         """
         Count a step; return whether the turn goes on.
 
         :param pair: None for a RESET.
         """
+        return False
 
-    @abstractmethod
     def shown(self, activity: PhaseActivity) -> PhaseActivity:
         """Return what it is doing, from what the phase shows of itself."""
+        return activity

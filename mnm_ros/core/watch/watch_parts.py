@@ -41,7 +41,7 @@ class WatchParts:
     :ivar rediscovery: the run of the base under way.
     :ivar reach: which new states are within the radius, and which policies too slow, for sure.
     :ivar blocked: the pairs that are known to lead nowhere.
-    :ivar background: what is done at rest beside all that; None for nothing.
+    :ivar background: what is done at rest beside all that.
     """
 
     round: Round    # noqa: A003
@@ -54,12 +54,12 @@ class WatchParts:
     rediscovery: Rediscovery
     reach: Reach
     blocked: BlockedPairs
-    background: BackgroundTask | None
+    background: BackgroundTask
 
     @classmethod
     def of(cls, round_: Round, policies: tuple[Policy, ...], look_again: float,
            new_detector: DetectorFactory,
-           new_background: Callable[[], BackgroundTask] | None) -> WatchParts:
+           new_background: Callable[[], BackgroundTask]) -> WatchParts:
         """Return the parts for these policies, home first."""
         problem = round_.problem
         # The delta of the problem is that of the round.
@@ -81,4 +81,4 @@ class WatchParts:
             Reach(problem.radius, delta['reach']),
             BlockedPairs(transitions, problem.support, look_again, delta['blocked'],
                          round_.log.open),
-            new_background() if new_background else None)
+            new_background())

@@ -40,7 +40,7 @@ from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.problem import pair_of, RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.said import Said
@@ -61,26 +61,22 @@ class WatchPhase(CheckingPhase):
     :param quanta: of rediscovery between two patrols, each of which takes half as many steps.
     :param look_again: the share of the steps for pairs that are known to be blocked.
     :param new_detector: makes the detector of a policy.
-    :param new_background: makes what is done at rest beside checking; None for nothing.
+    :param new_background: makes what is done at rest beside checking.
     :ivar parts: the hypothesis, and what it is checked with; only the phase changes them.
-    :ivar transitions: the detectors of the pairs.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     :ivar revisions: the hypothesis, and what revises it.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...], *, quanta: int = 4,
                  look_again: float = 1.0, new_detector: DetectorFactory = Detector,
-                 new_background: Callable[[], BackgroundTask] | None = None) -> None:
+                 new_background: Callable[[], BackgroundTask] = BackgroundTask) -> None:
         self.rediscovering = True
         self._round = round_
         self._here: int | None = None
         self._asked: int | None = None
         self.parts = parts = WatchParts.of(
             round_, over_own_targets(policies), look_again, new_detector, new_background)
-        self.transitions, self._pairs, self._reach = parts.transitions, parts.pairs, parts.reach
-        self._checks, self._rediscovery = parts.checks, parts.rediscovery
-        self._relearning, self._blocked = parts.relearning, parts.blocked
-        self._background, self._in_background = parts.background, False
+        self._in_background = False
         self.doubts = Doubts(parts)
         self.revisions = Revisions(parts, self.doubts)
         self._schedule = WatchSchedule(parts, quanta)
@@ -98,11 +94,11 @@ class WatchPhase(CheckingPhase):
 
     @property
     def base(self) -> BaseAlgorithm:  # type: ignore[override]
-        return self._rediscovery.base
+        return self.parts.rediscovery.base
 
     @property
     def check_steps(self) -> int:  # type: ignore[override]
-        return self._rediscovery.limit.steps
+        return self.parts.rediscovery.limit.steps
 
     @property
     def doubted(self) -> Mapping[int, Said]:
@@ -114,26 +110,26 @@ class WatchPhase(CheckingPhase):
 
     @property
     def can_snapshot(self) -> bool:
-        begins = (self._rediscovery.fresh and self._here is None
-                  and not self._checks.attempts.under_way)
+        begins = (self.parts.rediscovery.fresh and self._here is None
+                  and not self.parts.checks.attempts.under_way)
         return begins or not self.foreign
 
     @property
     def foreign(self) -> Sequence[object]:
-        parts = self.base, *self._checks.monitor.detectors.values()
+        parts = self.base, *self.parts.checks.monitor.detectors.values()
         return [each for each in parts if not snapshot.covers(each)]
 
     def outline(self) -> Any:
-        return [self._rediscovery.number, self._checks.monitor.foreign_state()]
+        return [self.parts.rediscovery.number, self.parts.checks.monitor.foreign_state()]
 
     def prepare(self, outline: Any) -> None:
-        self._rediscovery.number = outline[0] - 1
+        self.parts.rediscovery.number = outline[0] - 1
         self._rediscover_again()
 
     def begin_again(self, outline: Any) -> None:
-        self._checks.monitor.begin_again(outline[1])
-        watched = None if self.rediscovering else (self._checks.target,)
-        self._rediscovery.forget_last()
+        self.parts.checks.monitor.begin_again(outline[1])
+        watched = None if self.rediscovering else (self.parts.checks.target,)
+        self.parts.rediscovery.forget_last()
         self._rediscover_again()
         if watched:
             self._attempt(*watched)
@@ -141,42 +137,41 @@ class WatchPhase(CheckingPhase):
     def next_action(self) -> int:
         if self.rediscovering:
             self._asked = self.base.next_action()
-        elif self._background and self._in_background:
-            self._asked = self._background.action(self._here)
+        elif self._in_background:
+            self._asked = self.parts.background.action(self._here)
         else:
-            self._asked = RESET if self._here is None else self._checks.attempts.action(
+            self._asked = RESET if self._here is None else self.parts.checks.attempts.action(
                 self._here)
         return self._asked
 
     def observe(self, action: int, state: int) -> None:
         """Make a step of the rediscovery or of the attempt under way."""
-        here, self._here, self._asked = self._here, state, None
-        self._rediscovery.since += 1
-        seen = (here, action, state) if here is not None and action != RESET else None
-        self.doubts.count(seen[:2] if seen else None)
-        self._rediscovery.fresh &= not self.rediscovering and seen is None
+        pair, self._here, self._asked = pair_of(self._here, action), state, None
+        self.parts.rediscovery.since += 1
+        self.doubts.count(pair)
+        self.parts.rediscovery.fresh &= not self.rediscovering and pair is None
         if self.rediscovering:
             self.base.observe(action, state)
-        elif seen and isinstance(self.base, Learns):
-            self.base.add_transition(*seen)
-        change = self.doubts.observe(*seen) if seen else None
-        again = seen is not None and self._round.memory.executed(seen[:2], state)
+        elif pair and isinstance(self.base, Learns):
+            self.base.add_transition(*pair, state)
+        change = self.doubts.observe(*pair, state) if pair else None
+        again = pair is not None and self._round.memory.executed(pair, state)
         if self.revisions.end_if_all_changed():
             return
         if self.rediscovering:
             self._rediscover()
         elif self._in_background:
-            self._go_on_in_background(seen[:2] if seen else None)
+            self._go_on_in_background(pair)
         else:
             self._check(state)
         self._remember(change, again)
-        self._tell_background()
+        self.parts.background.heed(self.revisions)
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
         """Learn from it as from a step of an attempt, but that it is part of none."""
-        self._rediscovery.fresh = False
+        self.parts.rediscovery.fresh = False
         if after is None:
-            self._reach.sets.add_censored(state, action)
+            self.parts.reach.sets.add_censored(state, action)
             if isinstance(self.base, Learns):
                 self.base.add_censored(state, action)
             return
@@ -185,58 +180,56 @@ class WatchPhase(CheckingPhase):
             self.base.add_transition(state, action, after)
         change = self.doubts.observe(state, action, after)
         self._remember(change, self._round.memory.executed((state, action), after))
-        self._tell_background()
+        self.parts.background.heed(self.revisions)
 
     def _remember(self, change: PairChange | None, again: bool) -> None:
         """Delete what a change has taken away; take back what works again."""
         if self.refuted or change is None and not again:
             return
         if change and (lost := self.revisions.divert(change)):
-            self._checks.interrupt()
+            self.parts.checks.interrupt()
             self._delete(lost)
         self.revisions.recall()
 
     def interrupt(self) -> None:
-        if self._here is not None and self._asked not in (None, RESET):
-            assert self._asked is not None
+        if pair := pair_of(self._here, self._asked):
             if self.rediscovering:    # the run learns from that itself
-                self._reach.sets.add_censored(self._here, self._asked)
+                self.parts.reach.sets.add_censored(*pair)
             else:
-                self.observe_work(self._here, self._asked, None)
+                self.observe_work(*pair, None)
         self.base.interrupt()
         self._here = self._asked = None
-        self._checks.interrupt()
+        self.parts.checks.interrupt()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         self.doubts.support_changed(pairs)
         super().support_changed(pairs)
-        self._tell_background(redeclared=True)
+        self.parts.background.heed(self.revisions, redeclared=True)
 
     def heed(self, directives: Directives, wish: Wish) -> None:
         if isinstance(wish, Preference):
-            self._checks.turns.prefer([
+            self.parts.checks.turns.prefer([
                 state for state in directives.preferred[-1:] if state in self.doubted])
         elif isinstance(wish, LookInput):
-            self._pairs.scheduled = True
-            self._pairs.pause_closed(False)    # the caller's re-checks replace the pauses
-            if not wish.only_announces and self._pairs.recheck(wish.pair):
-                self._rediscovery.fresh = False    # a restarted run would have another order
+            self.parts.pairs.scheduled = True
+            self.parts.pairs.pause_closed(False)    # the caller's re-checks replace the pauses
+            if not wish.only_announces and self.parts.pairs.recheck(wish.pair):
+                self.parts.rediscovery.fresh = False    # a restarted run would have another order
             self.doubts.steer()
         else:
-            self._rediscovery.fresh = False    # a restarted run would not know the wish
-            if self._background:
-                self._background.ask(wish.state, wish.within)
+            self.parts.rediscovery.fresh = False    # a restarted run would not know the wish
+            self.parts.background.ask(wish.state, wish.within)
 
     @property
     def can_improve(self) -> bool:
-        return self._background is not None
+        return True
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
-        return self._background.proven if self._background else {}
+        return self.parts.background.proven
 
     def request_sample(self, state: int, action: int) -> None:
-        self._rediscovery.fresh = False
+        self.parts.rediscovery.fresh = False
         self.doubts.hurry((state, action))
 
     def may_plan(self, action: int, state: int) -> bool:
@@ -244,50 +237,51 @@ class WatchPhase(CheckingPhase):
 
     def activity(self) -> PhaseActivity:
         shown = checking_activity(
-            activity_of(self.base) if self.rediscovering else None, self._checks.target,
-            self._rediscovery.number, self._rediscovery.evidence,
-            self._checks.monitor.detectors, self.transitions.evidence)
-        return self._background.shown(shown) if (
-            self._background and self._in_background) else shown
+            activity_of(self.base) if self.rediscovering else None, self.parts.checks.target,
+            self.parts.rediscovery.number, self.parts.rediscovery.evidence,
+            self.parts.checks.monitor.detectors, self.parts.transitions.evidence)
+        return self.parts.background.shown(shown) if self._in_background else shown
 
     @property
     def sweep(self) -> tuple[int, int]:
-        return self._rediscovery.sweep
+        return self.parts.rediscovery.sweep
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
-        return self._checks.monitor.figures()
+        return self.parts.checks.monitor.figures()
 
     def _rediscover_again(self) -> None:
-        self._rediscovery.begin(self.policies, self.doubts.sought)
-        self._relearning.begin_rediscovery()
-        self._checks.patrol.change(self.policies, self.transitions)
-        self._blocked.begin(self.base, {policy.target for policy in self.policies}, [
-            pair for pair in self._pairs.shut if not self._checks.patrol.passing([pair])])
+        self.parts.rediscovery.begin(self.policies, self.doubts.sought)
+        self.parts.relearning.begin_rediscovery()
+        self.parts.checks.patrol.change(self.policies, self.parts.transitions)
+        self.parts.blocked.begin(
+            self.base, {policy.target for policy in self.policies},
+            [pair for pair in self.parts.pairs.shut
+             if not self.parts.checks.patrol.passing([pair])])
         self.doubts.steer()
         self._begin_quantum()
 
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
         self.rediscovering, self._in_background, self._here = True, False, None
-        now, before = self.doubts.sought, self._rediscovery.sought
+        now, before = self.doubts.sought, self.parts.rediscovery.sought
         if {*now}.difference(before) or before and not now:
             self._rediscover_again()
             return
-        self._rediscovery.begin_turn(self._schedule.quanta, tuple(
-            pair for pair in self.transitions.raised if not self._pairs.avoids(pair)))
+        self.parts.rediscovery.begin_turn(self._schedule.quanta, tuple(
+            pair for pair in self.parts.transitions.raised if not self.parts.pairs.avoids(pair)))
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
-        over = self._rediscovery.turn_over()
+        over = self.parts.rediscovery.turn_over()
         # What is asked of a run that is interrupted then counts as broken off.
         waits_for = None if over else self._waits_for()
         if not over and waits_for is None:
             self._delete_cut_off()    # asks where no interruption follows on what was asked
             return
-        too_long = self._rediscovery.too_long
+        too_long = self.parts.rediscovery.too_long
         self.revisions.take_other_ways()
-        if self._rediscovery.sought and waits_for in self._pairs.detoured:
-            self._pairs.insist()
+        if self.parts.rediscovery.sought and waits_for in self.parts.pairs.detoured:
+            self.parts.pairs.insist()
         self.revisions.add_found()
         self.revisions.judge_added()
         if self._delete_refuted() or self.base.finished and self._delete_cut_off():
@@ -296,9 +290,9 @@ class WatchPhase(CheckingPhase):
             if lost := self.revisions.sought_in_vain():
                 self._delete(lost)
                 return
-            self._rediscovery.finished()
+            self.parts.rediscovery.finished()
             # It has sampled all known states without finding a new one, and nothing was noticed.
-            self._relearning.end_rediscovery()
+            self.parts.relearning.end_rediscovery()
             self.doubts.settle()
             self._rediscover_again()
         elif too_long:
@@ -306,13 +300,13 @@ class WatchPhase(CheckingPhase):
                 return
             self._rediscover_again()
         if not self.revisions.end_if_dear():
-            if not self._checks.patrol.complete:
-                self._checks.patrol.change(self.policies, self.transitions)
-            self._attempt(None if self._blocked.opening else self._schedule.begin())
+            if not self.parts.checks.patrol.complete:
+                self.parts.checks.patrol.change(self.policies, self.parts.transitions)
+            self._attempt(None if self.parts.blocked.opening else self._schedule.begin())
 
     def _waits_for(self) -> Pair | None:
         """Return the stopped pair if only such are left for the run; attempts may have others."""
-        stopping = self._pairs.stopping
+        stopping = self.parts.pairs.stopping
         ahead = (self._here, self.base.next_action()) if stopping else None
         return next((pair for pair in stopping if pair == ahead), None)
 
@@ -324,7 +318,7 @@ class WatchPhase(CheckingPhase):
 
     def _delete_cut_off(self) -> bool:
         """Delete policies through what is closed if the run has nothing else to do; return so."""
-        shut = self._pairs.shut
+        shut = self.parts.pairs.shut
         idle = shut and (self.base.finished or (self._here, self.base.next_action()) in shut)
         cut_off = self.revisions.cut_off() if idle else ()
         if cut_off:
@@ -333,48 +327,44 @@ class WatchPhase(CheckingPhase):
 
     def _attempt(self, target: int | None) -> None:
         """Let the policy for a target make an attempt, or others go on if None."""
-        if target is None or self._checks.patrol.passes(target, self._pairs.resting):
-            self._checks.turns.prefer(() if target is None else (target,))
+        if target is None or self.parts.checks.patrol.passes(target, self.parts.pairs.resting):
+            self.parts.checks.turns.prefer(() if target is None else (target,))
             self._begin_background()
             return
         self._here, self.rediscovering = None, False
-        self._checks.begin(target, self.policies)
+        self.parts.checks.begin(target, self.policies)
 
     def _begin_background(self) -> None:
         """Make twice as many steps in the background as for all else, if there is any need."""
         turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
-        if not (self._background and self._at_rest
-                and self._background.begin(self.revisions, 2 * (turn + turn // 2))):
+        if not (self._at_rest
+                and self.parts.background.begin(self.revisions, 2 * (turn + turn // 2))):
             self._begin_quantum()
             return
         self.rediscovering, self._in_background, self._here = False, True, None
-        self._rediscovery.fresh = False
+        self.parts.rediscovery.fresh = False
 
     @property
     def _at_rest(self) -> bool:
         """Whether nothing is suspected."""
-        return not (self._round.log.open or self.transitions.suspected or self._blocked.opening)
+        return not (self._round.log.open or self.parts.transitions.suspected
+                    or self.parts.blocked.opening)
 
     def _go_on_in_background(self, pair: Pair | None) -> None:
         """Judge a step that was made in the background."""
-        assert self._background is not None
-        goes_on = self._background.executed(self.revisions, pair)
-        ahead = self._here, self._background.action(self._here)
-        if not goes_on or not self._at_rest or ahead in self._pairs.stopping:
+        goes_on = self.parts.background.executed(self.revisions, pair)
+        ahead = self._here, self.parts.background.action(self._here)
+        if not goes_on or not self._at_rest or ahead in self.parts.pairs.stopping:
             self._begin_quantum()
-
-    def _tell_background(self, redeclared: bool = False) -> None:
-        if self._background:
-            self._background.heed(self.revisions, redeclared)
 
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
-        self._checks.patrol.left -= 1
-        ended = self._checks.observe(state, proving=self._round.log.open)
+        self.parts.checks.patrol.left -= 1
+        ended = self.parts.checks.observe(state, proving=self._round.log.open)
         if ended is None:
-            pair = state, self._checks.attempts.action(state)
-            if pair in self._pairs.stopping or pair in self._pairs.shut:
-                self._checks.interrupt()
+            pair = state, self.parts.checks.attempts.action(state)
+            if pair in self.parts.pairs.stopping or pair in self.parts.pairs.shut:
+                self.parts.checks.interrupt()
                 self._attempt(self._schedule.go_on())
             return
         episode, failing = ended
