@@ -95,7 +95,8 @@ class Improvements(BackgroundTask):
     :ivar left: steps until the rediscovery has its turn.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, held: Revisions) -> None:
+        super().__init__(held)
         self.wanted: dict[int, float] = {}
         self._proven: dict[int, NearlyBest] = {}
         self.target: int | None = None
@@ -121,11 +122,11 @@ class Improvements(BackgroundTask):
     def proven(self) -> Mapping[int, NearlyBest]:
         return self._proven
 
-    def heed(self, held: Revisions, redeclared: bool = False) -> None:
+    def heed(self, redeclared: bool = False) -> None:
         """Begin again, and report the proofs that fall, if what they rest on is another now."""
         if not self.wanted:
             return
-        parts, log = held.parts, held.parts.round.log
+        parts, log = self._held.parts, self._held.parts.round.log
         era = parts.reach.begun, _closed(parts), parts.policies[0].states
         if era == self._era and not redeclared:
             return
@@ -135,21 +136,21 @@ class Improvements(BackgroundTask):
         if fallen:
             log.tell(ToImproveAgain(parts.round.number, fallen))
 
-    def begin(self, held: Revisions, steps: int) -> bool:
+    def begin(self, steps: int) -> bool:
         if self.wanted:
-            self._take_proven(held)
+            self._take_proven()
         self.left = steps
         return self.target is not None
 
-    def _take_proven(self, held: Revisions) -> None:
+    def _take_proven(self) -> None:
         """Take what is proven to be nearly the best."""
-        self.heed(held)
-        parts, round_ = held.parts, held.parts.round
+        self.heed()
+        parts, round_ = self._held.parts, self._held.parts.round
         while (found := self.look(
                 parts.policies, _closed(parts), round_.problem, parts.reach)) is not None:
             if found.new is not found.old:
-                held.adopt(tuple(found.new if policy is found.old else policy
-                                  for policy in parts.policies))
+                self._held.adopt(tuple(found.new if policy is found.old else policy
+                                       for policy in parts.policies))
             proven = (round_.number, found.new.target, found.proof.within, found.proof.at_most,
                       found.after, found.steps)
             round_.log.tell(ProvenNearlyBest(*proven) if found.new is found.old else
@@ -201,16 +202,16 @@ class Improvements(BackgroundTask):
         return RESET if here in (None, self.target) or self._walk is None else (
             self._walk.action(0, here))
 
-    def executed(self, held: Revisions, pair: Pair | None) -> bool:
+    def executed(self, pair: Pair | None) -> bool:
         """Check again once a pair was executed a quarter more often than at the last check."""
         self.left -= 1
         if self.target in self._steps:
             self._steps[self.target] += 1
         if pair is not None:
             made = self._made[pair] = self._made.get(pair, 0) + 1
-            before = held.parts.reach.sets.counts.visits(*pair) - made
+            before = self._held.parts.reach.sets.counts.visits(*pair) - made
             if made >= max(_FEWEST, _GROWTH * before):
-                self._take_proven(held)
+                self._take_proven()
         return self.target is not None and self.left > 0
 
     def shown(self, activity: PhaseActivity) -> PhaseActivity:

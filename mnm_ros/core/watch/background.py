@@ -21,10 +21,15 @@ class BackgroundTask:
     Has nothing to do; a plug-in that has something to do overrides these methods.
 
     It then has two of three steps while nothing is suspected, between a patrol and a rediscovery.
-    For all else, these steps are as those that others have ordered. The task reads the hypothesis,
-    the round and the parts of the phase from ``Revisions``, and may ``adopt`` other policies. The
-    phase has one for each round, which is made without arguments and is part of its snapshots.
+    For all else, these steps are as those that others have ordered. Each phase has a task of its
+    own, which is part of its snapshots.
+
+    :param held: has the hypothesis and the parts of the phase; the task may ``adopt`` other
+        policies.
     """
+
+    def __init__(self, held: Revisions) -> None:
+        self._held = held
 
     @property
     def proven(self) -> Mapping[int, NearlyBest]:
@@ -34,14 +39,14 @@ class BackgroundTask:
     def ask(self, target: int | None, within: float) -> None:
         """Improve the policy to a state until it is within so much of the best; None ends all."""
 
-    def heed(self, held: Revisions, redeclared: bool = False) -> None:
+    def heed(self, redeclared: bool = False) -> None:
         """
         React to a step of the phase.
 
         :param redeclared: whether the declaration has changed.
         """
 
-    def begin(self, held: Revisions, steps: int) -> bool:
+    def begin(self, steps: int) -> bool:
         """Begin a turn of so many steps, with a RESET; return False if there is nothing to do."""
         return False
 
@@ -49,7 +54,7 @@ class BackgroundTask:
         """Return the next action; ``here`` is None where RESET is the only choice."""
         return RESET
 
-    def executed(self, held: Revisions, pair: Pair | None) -> bool:
+    def executed(self, pair: Pair | None) -> bool:
         """
         Count a step; return whether the turn goes on.
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from mnm_ros.core.detection.pair_watch import PairWatch
@@ -15,7 +14,6 @@ from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
-from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.blocked import BlockedPairs
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns
@@ -41,7 +39,6 @@ class WatchParts:
     :ivar rediscovery: the run of the base under way.
     :ivar reach: which new states are within the radius, and which policies too slow, for sure.
     :ivar blocked: the pairs that are known to lead nowhere.
-    :ivar background: what is done at rest beside all that.
     """
 
     round: Round    # noqa: A003
@@ -54,12 +51,10 @@ class WatchParts:
     rediscovery: Rediscovery
     reach: Reach
     blocked: BlockedPairs
-    background: BackgroundTask
 
     @classmethod
     def of(cls, round_: Round, policies: tuple[Policy, ...], look_again: float,
-           new_detector: DetectorFactory,
-           new_background: Callable[[], BackgroundTask]) -> WatchParts:
+           new_detector: DetectorFactory) -> WatchParts:
         """Return the parts for these policies, home first."""
         problem = round_.problem
         # The delta of the problem is that of the round.
@@ -80,5 +75,4 @@ class WatchParts:
             Rediscovery(round_, delta['addition'], delta['restart']),
             Reach(problem.radius, delta['reach']),
             BlockedPairs(transitions, problem.support, look_again, delta['blocked'],
-                         round_.log.open),
-            new_background())
+                         round_.log.open))

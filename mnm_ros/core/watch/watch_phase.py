@@ -69,16 +69,16 @@ class WatchPhase(CheckingPhase):
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...], *, quanta: int = 4,
                  look_again: float = 1.0, new_detector: DetectorFactory = Detector,
-                 new_background: Callable[[], BackgroundTask] = BackgroundTask) -> None:
+                 new_background: Callable[[Revisions], BackgroundTask] = BackgroundTask) -> None:
         self.rediscovering = True
         self._round = round_
         self._here: int | None = None
         self._asked: int | None = None
         self.parts = parts = WatchParts.of(
-            round_, over_own_targets(policies), look_again, new_detector, new_background)
-        self._in_background = False
+            round_, over_own_targets(policies), look_again, new_detector)
         self.doubts = Doubts(parts)
         self.revisions = Revisions(parts, self.doubts)
+        self._background, self._in_background = new_background(self.revisions), False
         self._schedule = WatchSchedule(parts, quanta)
         if round_.log.open:
             self.doubts.doubt_all()
@@ -138,7 +138,7 @@ class WatchPhase(CheckingPhase):
         if self.rediscovering:
             self._asked = self.base.next_action()
         elif self._in_background:
-            self._asked = self.parts.background.action(self._here)
+            self._asked = self._background.action(self._here)
         else:
             self._asked = RESET if self._here is None else self.parts.checks.attempts.action(
                 self._here)
@@ -165,7 +165,7 @@ class WatchPhase(CheckingPhase):
         else:
             self._check(state)
         self._remember(change, again)
-        self.parts.background.heed(self.revisions)
+        self._background.heed()
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
         """Learn from it as from a step of an attempt, but that it is part of none."""
@@ -180,7 +180,7 @@ class WatchPhase(CheckingPhase):
             self.base.add_transition(state, action, after)
         change = self.doubts.observe(state, action, after)
         self._remember(change, self._round.memory.executed((state, action), after))
-        self.parts.background.heed(self.revisions)
+        self._background.heed()
 
     def _remember(self, change: PairChange | None, again: bool) -> None:
         """Delete what a change has taken away; take back what works again."""
@@ -204,7 +204,7 @@ class WatchPhase(CheckingPhase):
     def support_changed(self, pairs: Collection[Pair]) -> None:
         self.doubts.support_changed(pairs)
         super().support_changed(pairs)
-        self.parts.background.heed(self.revisions, redeclared=True)
+        self._background.heed(redeclared=True)
 
     def heed(self, directives: Directives, wish: Wish) -> None:
         if isinstance(wish, Preference):
@@ -218,7 +218,7 @@ class WatchPhase(CheckingPhase):
             self.doubts.steer()
         else:
             self.parts.rediscovery.fresh = False    # a restarted run would not know the wish
-            self.parts.background.ask(wish.state, wish.within)
+            self._background.ask(wish.state, wish.within)
 
     @property
     def can_improve(self) -> bool:
@@ -226,7 +226,7 @@ class WatchPhase(CheckingPhase):
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
-        return self.parts.background.proven
+        return self._background.proven
 
     def request_sample(self, state: int, action: int) -> None:
         self.parts.rediscovery.fresh = False
@@ -240,7 +240,7 @@ class WatchPhase(CheckingPhase):
             activity_of(self.base) if self.rediscovering else None, self.parts.checks.target,
             self.parts.rediscovery.number, self.parts.rediscovery.evidence,
             self.parts.checks.monitor.detectors, self.parts.transitions.evidence)
-        return self.parts.background.shown(shown) if self._in_background else shown
+        return self._background.shown(shown) if self._in_background else shown
 
     @property
     def sweep(self) -> tuple[int, int]:
@@ -337,12 +337,11 @@ class WatchPhase(CheckingPhase):
     def _begin_background(self) -> None:
         """Make twice as many steps in the background as for all else, if there is any need."""
         turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
-        if not (self._at_rest
-                and self.parts.background.begin(self.revisions, 2 * (turn + turn // 2))):
+        if self._at_rest and self._background.begin(2 * (turn + turn // 2)):
+            self.rediscovering, self._in_background, self._here = False, True, None
+            self.parts.rediscovery.fresh = False
+        else:
             self._begin_quantum()
-            return
-        self.rediscovering, self._in_background, self._here = False, True, None
-        self.parts.rediscovery.fresh = False
 
     @property
     def _at_rest(self) -> bool:
@@ -352,8 +351,8 @@ class WatchPhase(CheckingPhase):
 
     def _go_on_in_background(self, pair: Pair | None) -> None:
         """Judge a step that was made in the background."""
-        goes_on = self.parts.background.executed(self.revisions, pair)
-        ahead = self._here, self.parts.background.action(self._here)
+        goes_on = self._background.executed(pair)
+        ahead = self._here, self._background.action(self._here)
         if not goes_on or not self._at_rest or ahead in self.parts.pairs.stopping:
             self._begin_quantum()
 
