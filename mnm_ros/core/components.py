@@ -17,6 +17,7 @@ as those of another package, they are named as ``module:factory`` and imported o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 import math
 from typing import Any
@@ -73,6 +74,17 @@ STEP_BOUNDS: Mapping[str, Callable[[Settings, int], int] | str] = {
 """From the settings and ``|K|``."""
 
 
+@dataclass(frozen=True)
+class StepBound:
+    """The most steps of a run by ``|K|``, as its settings have it; plain data for snapshots."""
+
+    settings: Settings
+
+    def __call__(self, known: int) -> int:
+        bound: int = part('step_bound', self.settings.step_bound)(self.settings, known)
+        return bound
+
+
 def _disco(settings: Settings, home: int, rng: np.random.Generator,
            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     problem, horizon = settings.problem, settings.steps_horizon
@@ -84,7 +96,7 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
         problem, home, horizon,
         evidence=CertificateEvidence(problem, problem.delta * (1 - ruling_out), by_model),
         planner=new_planner(problem.delta * ruling_out, problem.radius, given),
-        step_bound=partial(part('step_bound', settings.step_bound), settings),
+        step_bound=StepBound(settings),
         policies=policies)
 
 

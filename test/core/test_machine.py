@@ -11,7 +11,7 @@ from mnm_ros.core import RunState
 from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS, MnmPhase
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
-from mnm_ros.core.task.step_task import PhaseMachine, RUN_TRANSITIONS, Table
+from mnm_ros.core.task.step_task import machine_of, PhaseMachine, RUN_TRANSITIONS, Table
 import pytest
 from transitions import MachineError
 
@@ -25,10 +25,14 @@ TABLES: tuple[tuple[Table, RunState | MnmPhase | UcbPhase | DiscoPhase], ...] = 
 def test_each_trigger_works_where_the_table_says_and_nowhere_else(
         table: Table, initial: RunState) -> None:
     allowed = {(trigger, source): destination for trigger, source, destination in table}
+
+    class Moved(PhaseMachine):
+        machine = machine_of(table)
+
     for trigger in {row[0] for row in table}:
         for source in type(initial):
-            machine = PhaseMachine()
-            machine._start_machine(table, source)
+            machine = Moved()
+            machine.state = source
             if (trigger, source) in allowed:
                 machine.trigger(trigger)
                 assert machine.state is allowed[trigger, source]

@@ -27,7 +27,8 @@ from tiers import strength
 COMMANDS = {
     'declare', 'explain', 'fail', 'finish', 'improve', 'improve_no_more',
     'leave_closed', 'look', 'lose_place', 'next_action', 'observe', 'observe_work', 'on_event',
-    'pause', 'prefer', 'recover', 'relocate', 'resume', 'robot_answers', 'robot_lost', 'take'}
+    'pause', 'prefer', 'recover', 'relocate', 'resume', 'robot_answers', 'robot_lost', 'take',
+    'trigger'}
 """The methods that change something. Every other public name is a query, also a new one."""
 
 ARGUMENTS: dict[str, tuple[object, ...]] = {

@@ -444,13 +444,15 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
         if phases[0].can_snapshot:
             points += 1
             phase = phases[0]
-            kept = json.loads(json.dumps([phase.outline(), snapshot.take(phase, phase.foreign)]))
+            kept = json.loads(json.dumps(
+                [phase.foreign_detectors(), snapshot.take(phase, phase.foreign)]))
             other = WatchPhase(
                 replace(round_, log=ChangeLog()),
                     phase.policies, quanta=1)
             snapshot.put(kept[1], other)
             other.begin_again(kept[0])
-            assert other.outline() == phase.outline()
+            assert other.foreign_detectors() == phase.foreign_detectors()
+            assert other.parts.rediscovery.number == phase.parts.rediscovery.number
             phases = [phase, other]
         action = phases[0].next_action()
         after = world.step(action)

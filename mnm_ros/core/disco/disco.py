@@ -45,7 +45,7 @@ from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.prediction import Outlook
-from mnm_ros.core.task.step_task import PhaseMachine
+from mnm_ros.core.task.step_task import machine_of, PhaseMachine
 
 STEP_BOUND_FACTOR = 3
 """How much longer than the step bound of a preset a run may take."""
@@ -89,6 +89,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     :ivar agenda: says what the run does next.
     """
 
+    machine = machine_of(DISCO_TRANSITIONS)
     state: DiscoPhase
 
     def __init__(self, problem: Problem, home: int, horizon: int, evidence: CertificateEvidence,
@@ -111,7 +112,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._seen: dict[int, None] = {}
         self._here: int | None = None
         self._asked: int | None = None
-        self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
+        self.state = DiscoPhase.SAMPLING
         for policy in policies or (Policy(home, horizon, (home,), ((RESET,),)),):
             self.certifier.known.policies[policy.target] = policy
             self.sampling.enter(policy.target, policy)

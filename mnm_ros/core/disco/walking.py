@@ -88,6 +88,7 @@ class WalkingCertificates:
     """
 
     left_to_fresh = ('_seen',)    # found out again
+    _seen: Mapping[PolicyTest, _Seen] = {}
 
     def __init__(self, problem: Problem, rows: TransitionRows, tests: PolicyTests,
                  examiner: Examiner) -> None:
@@ -96,7 +97,6 @@ class WalkingCertificates:
         self._tests = tests
         self._examiner = examiner
         self._counts = examiner.counts
-        self._seen: Mapping[PolicyTest, _Seen] = {}
         self._due: dict[int, int] = {}    # executions, by target, until another look
 
     def begin(self, near: Collection[int], known: Collection[int]) -> None:

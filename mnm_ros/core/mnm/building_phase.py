@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
@@ -143,16 +142,6 @@ class BuildingPhase:
     def foreign(self) -> list[object]:
         """Return the streams of which no snapshot can be taken."""
         return [stream for stream in self.learning if not snapshot.covers(stream)]
-
-    def outline(self) -> Any:
-        """Return plain data of which streams there are, for ``prepare``."""
-        return [len(self.replaced), *self._numbers]
-
-    def prepare(self, outline: Any) -> None:
-        """Make such streams, whose functions a snapshot leaves to them, before it is put here."""
-        replaced, *numbers = outline
-        made = [self._new_stream(number) for number in numbers]
-        self.replaced, self.streams = made[:replaced], made[replaced:]
 
     @property
     def outlooks(self) -> list[tuple[int, Outlook]]:

@@ -136,13 +136,10 @@ class CheckingPhase(ABC):
         """Return the parts of other packages, of which no snapshot can be taken."""
         return ()
 
-    def outline(self) -> Any:
-        """Return plain data for ``prepare`` and ``begin_again``, beside a snapshot."""
+    def foreign_detectors(self) -> Any:
+        """Return what detectors of other packages hold, as plain data."""
 
-    def prepare(self, outline: Any) -> None:
-        """Make such a run, whose functions a snapshot leaves to it, before it is put here."""
-
-    def begin_again(self, outline: Any) -> None:
+    def begin_again(self, detectors: Any) -> None:
         """Make the parts of other packages again, once all else is put here."""
 
     @abstractmethod

@@ -48,7 +48,7 @@ from mnm_ros.core.progress.said import (
     WarmStart,
 )
 from mnm_ros.core.statistics.delta_spending import SHARES
-from mnm_ros.core.task.step_task import PhaseMachine
+from mnm_ros.core.task.step_task import machine_of, PhaseMachine
 
 
 class MnmPhase(Enum):
@@ -93,6 +93,7 @@ class Mnm(PhaseMachine):
     :ivar building, checking: the phase under way; None for the other one.
     """
 
+    machine = machine_of(MNM_TRANSITIONS)
     state: MnmPhase
     left_to_fresh = ('_settings', '_recollection', '_new_checking')
 
@@ -116,7 +117,7 @@ class Mnm(PhaseMachine):
         self.held = HeldHypothesis()
         self.building: BuildingPhase | None = None
         self.checking: CheckingPhase | None = None
-        self._start_machine(MNM_TRANSITIONS, MnmPhase.HOMING)
+        self.state = MnmPhase.HOMING
         if resume is not None:
             self._resume(resume)
 
@@ -141,28 +142,26 @@ class Mnm(PhaseMachine):
         foreign = driver.foreign
         given = [self.building] if foreign and self.building else foreign
         return {'round': self.round, 'home': self.home, 'checking': self.checking is not None,
-                'outline': driver.outline(), 'again': bool(foreign),
+                'detectors': self.checking and self.checking.foreign_detectors(),
+                'again': bool(foreign),
                 'within': snapshot.take(self, given)}
 
     def _resume(self, state: Mapping[str, Any]) -> None:
-        """Make the phase under way, as a snapshot leaves functions to it, and fill all of it."""
+        """Make the phase under way, to which a snapshot leaves functions, and fill all of it."""
         home: int = state['home']
         self.round, self.home, self._recollection = state['round'], home, None
         again = state['again']    # what is of other packages, and has learnt nothing
-        driver: CheckingPhase | BuildingPhase | None = None
         if state['checking']:
-            driver = self.checking = self._check_policies((Policy(home, 1, (home,), ((RESET,),)),))
+            self.checking = self._check_policies((Policy(home, 1, (home,), ((RESET,),)),))
         elif not again:
-            driver = self._build()
-        if driver is not None and not again:
-            driver.prepare(state['outline'])
+            self._build()
         snapshot.put(state['within'], self)
         if again:
             self.runs.made -= 1
             if self.checking is None:
                 self._build()
             else:
-                self.checking.begin_again(state['outline'])
+                self.checking.begin_again(state['detectors'])
         if self.checking is not None and self.hypothesis is not None:
             # From here on the same tuple stands for the same revision, see _check.
             self.held.hypothesis = replace(self.hypothesis, policies=self.checking.policies)

@@ -10,11 +10,11 @@ discovery, optimism and evaluation.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 import math
 
-from mnm_ros.core.components import part
+from mnm_ros.core.components import StepBound
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory
 from mnm_ros.core.mnm.options import Settings
@@ -99,6 +99,21 @@ def evaluation(settings: Settings, known: int, delta: float, checking: bool) -> 
     return BettingEvaluation(longest(horizon, problem), problem.limit, problem.radius, delta)
 
 
+@dataclass(frozen=True)
+class RoundEvaluations:
+    """
+    Makes the evaluation of each round of a run; plain data for snapshots.
+
+    :ivar delta: of all of them. Test number ``i`` gets its part of a sum that converges to that.
+    """
+
+    settings: Settings
+    delta: float
+
+    def __call__(self, known: int, i: int) -> Evaluation:
+        return evaluation(self.settings, known, self.delta / (i * (i + 1)), False)
+
+
 def hoeffding(settings: Settings) -> CheckingPhaseFactory:
     """Return what makes the checking phase as printed."""
     options = PaperOptions.of(settings)
@@ -123,9 +138,8 @@ def ucb_explore(settings: Settings, home: int, rng: np.random.Generator,
         optimism=optimism,
         discovery=(OnTheWayDiscovery(problem, third, counts)
                    if options.discovery == 'on_the_way' else PerVisitDiscovery(problem)),
-        step_bound=partial(part('step_bound', settings.step_bound), settings),
-        # Test number i gets its part of a sum that converges to the third.
-        evaluate=lambda known, i: evaluation(settings, known, third / (i * (i + 1)), False),
+        step_bound=StepBound(settings),
+        evaluate=RoundEvaluations(settings, third),
     ), policies)
 
 

@@ -26,7 +26,7 @@ from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.progress.said import Sampling, TestingAttempts
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
-from mnm_ros.core.task.step_task import PhaseMachine
+from mnm_ros.core.task.step_task import machine_of, PhaseMachine
 
 _SIGHTS = 8
 """After a change, a state that a pair has led to so often is examined before all is sampled."""
@@ -86,6 +86,7 @@ class UcbExplore(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Learns, Relea
     :param policies: known from the start, home first; empty for home alone.
     """
 
+    machine = machine_of(UCB_TRANSITIONS)
     state: UcbPhase
 
     def __init__(self, problem: Problem, home: int, parts: UcbParts,
@@ -105,7 +106,7 @@ class UcbExplore(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Learns, Relea
         self._rounds = 0
         self._given_up = False    # whether the policy is not to be evaluated any more
         self._sample(tuple(self._known))
-        self._start_machine(UCB_TRANSITIONS, UcbPhase.DISCOVERY)
+        self.state = UcbPhase.DISCOVERY
 
     @property
     def finished(self) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import Enum
+from typing import ClassVar
 
 from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.problem import RESET
@@ -151,22 +152,33 @@ Table = Sequence[tuple[str, Enum, Enum]]
 """Rows of (trigger, source, destination)."""
 
 
+def machine_of(table: Table) -> Machine:
+    """Return the machine of a class of objects, whose ``state`` moves along a table."""
+    machine = Machine(
+        model=None, states=type(table[0][1]), initial=None, auto_transitions=False)
+    for trigger, source, destination in table:
+        machine.add_transition(trigger, source, destination)
+    return machine
+
+
 class PhaseMachine:
     """
-    An object whose ``state`` moves along a table of transitions and no other way.
+    An object whose ``state`` moves along the table of its class and no other way.
 
-    A trigger that the table does not allow in the present state raises
-    ``transitions.MachineError`` and changes nothing.
+    All objects of the class share the machine, so that each holds nothing but its state.
     """
 
+    machine: ClassVar[Machine]
     state: Enum
-    trigger: Callable[[str], bool]
 
-    def _start_machine(self, table: Table, initial: Enum) -> None:
-        machine = Machine(
-            model=self, states=type(initial), initial=initial, auto_transitions=False)
-        for trigger, source, destination in table:
-            machine.add_transition(trigger, source, destination)
+    def trigger(self, name: str) -> None:
+        """
+        Move on.
+
+        :raises transitions.MachineError: if the table does not allow that in the present state;
+            nothing changes.
+        """
+        self.machine.events[name].trigger(self)
 
 
 def diagram(table: Table, initial: Enum) -> str:
@@ -201,13 +213,14 @@ class PausableTask(PhaseMachine, StepTask):
     :ivar why: the reason alone, the argument of ``pause`` and its like.
     """
 
+    machine = machine_of(RUN_TRANSITIONS)
     state: RunState
     recoverable = True
     reason: Reason = ''
     why: Reason = ''
 
     def _start_task(self) -> None:
-        self._start_machine(RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
+        self.state = RunState.WAITING_FOR_ROBOT
 
     def pause(self, reason: Reason) -> None:
         """Stop between two steps; nothing is lost. No effect unless under way or waiting."""

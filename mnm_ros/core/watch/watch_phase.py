@@ -119,15 +119,11 @@ class WatchPhase(CheckingPhase):
         parts = self.base, *self.parts.checks.monitor.detectors.values()
         return [each for each in parts if not snapshot.covers(each)]
 
-    def outline(self) -> Any:
-        return [self.parts.rediscovery.number, self.parts.checks.monitor.foreign_state()]
+    def foreign_detectors(self) -> Any:
+        return self.parts.checks.monitor.foreign_state()
 
-    def prepare(self, outline: Any) -> None:
-        self.parts.rediscovery.number = outline[0] - 1
-        self._rediscover_again()
-
-    def begin_again(self, outline: Any) -> None:
-        self.parts.checks.monitor.begin_again(outline[1])
+    def begin_again(self, detectors: Any) -> None:
+        self.parts.checks.monitor.begin_again(detectors)
         watched = None if self.rediscovering else (self.parts.checks.target,)
         self.parts.rediscovery.forget_last()
         self._rediscover_again()
