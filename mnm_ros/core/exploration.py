@@ -103,7 +103,6 @@ class Exploration(Queries):
         self.provisional: tuple[TrustedPolicy, ...] = ()
         self.sources: dict[str, int] = {}
         self._open: int | None = None    # the action asked for and not observed yet
-        self._start_task()
         if point is not None:
             fresh = [getattr(self, name) for name in _SAVED]
             for name, saved in zip(_SAVED, snapshot.put(point['within'], fresh)):

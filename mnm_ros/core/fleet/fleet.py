@@ -219,7 +219,6 @@ class Member(PausableTask):
         self._open: int | None = None    # the action asked for and not observed yet
         self._ticket: Ticket | None = None
         self._lost = True    # whether a RESET comes first
-        self._start_task()
         fleet.join(name, self)
 
     def next_action(self) -> int:

@@ -35,7 +35,7 @@ from mnm_ros.core.model.counts import NextStates, Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.said import (
@@ -143,8 +143,7 @@ class Mnm(PhaseMachine):
         given = [self.building] if foreign and self.building else foreign
         return {'round': self.round, 'home': self.home, 'checking': self.checking is not None,
                 'detectors': self.checking and self.checking.foreign_detectors(),
-                'again': bool(foreign),
-                'within': snapshot.take(self, given)}
+                'again': bool(foreign), 'within': snapshot.take(self, given)}
 
     def _resume(self, state: Mapping[str, Any]) -> None:
         """Make the phase under way, to which a snapshot leaves functions, and fill all of it."""
@@ -324,18 +323,18 @@ class Mnm(PhaseMachine):
         self.checking = None
         self._build()
 
-    def _build(self) -> BuildingPhase:
+    def _build(self) -> None:
         assert self.home is not None
+        problem = self.runs.problem_of_round(self.round)
         self.building = BuildingPhase(
             partial(self.runs.new_stream, self.home, self.round),
             new_schedule(self._settings.streams, self._settings.stream_exponent),
             self._settings.stream_data == 'shared',
-            TransitionMonitor(self._round_problem.delta * SHARES['transitions'])
+            TransitionMonitor(problem.delta * SHARES['transitions'])
             if self._settings.checks == 'watch' else None,
             self.pairs, self.log, self.round)
         self._recollect(self.building.active)
         self.building.keep_closed()
-        return self.building
 
     def _recollect(self, run: BaseAlgorithm) -> None:
         """Let the first stream of a round begin with what is known from before, if it is that."""
@@ -349,14 +348,10 @@ class Mnm(PhaseMachine):
         if isinstance(run, Recollects):
             run.load_transitions(remembered.steps)
 
-    @property
-    def _round_problem(self) -> Problem:
-        return self.runs.problem_of_round(self.round)
-
     def _check_policies(self, policies: tuple[Policy, ...], steps_taken: int = 0,
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:
         assert self.home is not None
-        problem = self._round_problem
+        problem = self.runs.problem_of_round(self.round)
         return self._new_checking(
             Round(self.round, problem, partial(self.runs.new, self.home),
                   self._settings.check_steps, steps_taken, self.log, transitions,

@@ -214,13 +214,10 @@ class PausableTask(PhaseMachine, StepTask):
     """
 
     machine = machine_of(RUN_TRANSITIONS)
-    state: RunState
+    state: RunState = RunState.WAITING_FOR_ROBOT
     recoverable = True
     reason: Reason = ''
     why: Reason = ''
-
-    def _start_task(self) -> None:
-        self.state = RunState.WAITING_FOR_ROBOT
 
     def pause(self, reason: Reason) -> None:
         """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
