@@ -62,8 +62,6 @@ class BuildingPhase:
     :param pairs: that fail, are suspected or closed; None to begin with nothing.
     :param log: receives whether closed pairs lead on again.
     :param round_number: of the round, for the log.
-    :ivar streams: those that take turns, in the order of their start.
-    :ivar replaced: the one that goes on learning without; none or one.
     :ivar active: the one that has the robot.
     :ivar here: where the robot is; None if that is not known.
     :ivar steps_taken: steps of all streams.
@@ -79,8 +77,6 @@ class BuildingPhase:
                  pairs: PairWatch | None = None, log: ChangeLog | None = None,
                  round_number: int = 1) -> None:
         self.schedule = schedule
-        self.streams: list[BaseAlgorithm] = []
-        self.replaced: list[BaseAlgorithm] = []
         self._new_stream = new_stream
         self._shared = shared
         self._transitions = transitions
@@ -91,8 +87,8 @@ class BuildingPhase:
         self.withdrawn: dict[int, None] = {}
         self.worked = False
         self._begun = 0    # streams so far
-        self._numbers: list[int] = []    # of those replaced, then of those that take turns
-        self._started: list[int] = []    # of those that take turns
+        self._learning: dict[int, BaseAlgorithm] = {}    # by number, in the order of their start
+        self._started: dict[int, int] = {}    # by number of those that take turns: steps before
         self._closed: tuple[Pair, ...] = ()    # that are not tried; none was ever if empty
         self._executed: dict[Pair, int] = {}    # since the first of these began
         self._certificates = CertificateWatch()
@@ -112,15 +108,24 @@ class BuildingPhase:
             yield from stream.policies
 
     @property
+    def streams(self) -> list[BaseAlgorithm]:
+        """Return the streams that take turns, in the order of their start."""
+        return [self._learning[number] for number in self._started]
+
+    @property
+    def replaced(self) -> list[BaseAlgorithm]:
+        """Return the stream that goes on learning without a turn; none or one."""
+        return [run for number, run in self._learning.items() if number not in self._started]
+
+    @property
     def learning(self) -> tuple[BaseAlgorithm, ...]:
         """Return all streams that learn, the latest first."""
-        return (*reversed(self.streams), *self.replaced)
+        return tuple(reversed(self._learning.values()))
 
     @property
     def numbered(self) -> dict[int, BaseAlgorithm]:
         """Return the same by number, which no two streams of the phase share."""
-        taking_turns = self._numbers[len(self.replaced):]
-        return dict(zip((*reversed(taking_turns), *self._numbers), self.learning))
+        return dict(reversed(self._learning.items()))
 
     def transitions_of(self, stream: BaseAlgorithm) -> TransitionMonitor | None:
         """Return the watch, with what it saw of known states since the start of ``stream``."""
@@ -131,7 +136,9 @@ class BuildingPhase:
 
     def steps_of(self, stream: BaseAlgorithm) -> int:
         """Return the steps of all streams since the start of ``stream``."""
-        return self.steps_taken - self._started[self.streams.index(stream)]
+        return self.steps_taken - next(
+            started for number, started in self._started.items()
+            if self._learning[number] is stream)
 
     @property
     def can_snapshot(self) -> bool:
@@ -146,7 +153,8 @@ class BuildingPhase:
     @property
     def outlooks(self) -> list[tuple[int, Outlook]]:
         """Return for each stream the steps before its start, and what is left to it."""
-        return [(started, stream.outlook) for started, stream in zip(self._started, self.streams)
+        return [(started, stream.outlook)
+                for started, stream in zip(self._started.values(), self.streams)
                 if isinstance(stream, Foresees)]
 
     def activity(self) -> PhaseActivity:
@@ -238,9 +246,9 @@ class BuildingPhase:
 
     def _replace(self, kept: Sequence[BaseAlgorithm]) -> None:
         """Let a stream that begins now take the place of all others, but go on with ``kept``."""
-        self._numbers = [number for stream, number in zip(
-            (*self.replaced, *self.streams), self._numbers) if stream in kept]
-        self.replaced, self.streams, self._started = [*kept], [], []
+        self._learning = {
+            number: stream for number, stream in self._learning.items() if stream in kept}
+        self._started = {}
         self._executed.clear()
         self.schedule.begin_again()
         self._activate()
@@ -327,13 +335,12 @@ class BuildingPhase:
     def _activate(self) -> None:
         """Begin the next quantum; a stream that was interrupted begins with a RESET."""
         chosen = self.schedule.next()
-        if chosen == len(self.streams):
+        if chosen == len(self._started):
             self._begun += 1
-            self._numbers.append(self._begun)
-            self.streams.append(self._new_stream(self._begun))
-            self._started.append(self.steps_taken)
-            if self._closed and isinstance(self.streams[-1], Steered):
-                self.streams[-1].leave_closed(self._closed)
+            new = self._learning[self._begun] = self._new_stream(self._begun)
+            self._started[self._begun] = self.steps_taken
+            if self._closed and isinstance(new, Steered):
+                new.leave_closed(self._closed)
         stream = self.streams[chosen]
         if self.schedule.quanta == 1 or stream is not self.active:
             stream.interrupt()
