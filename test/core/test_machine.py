@@ -27,7 +27,7 @@ def test_each_trigger_works_where_the_table_says_and_nowhere_else(
     allowed = {(trigger, source): destination for trigger, source, destination in table}
 
     class Moved(PhaseMachine):
-        machine = machine_of(table)
+        _machine = machine_of(table)
 
     for trigger in {row[0] for row in table}:
         for source in type(initial):

@@ -89,7 +89,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     :ivar agenda: says what the run does next.
     """
 
-    machine = machine_of(DISCO_TRANSITIONS)
+    _machine = machine_of(DISCO_TRANSITIONS)
     state: DiscoPhase
 
     def __init__(self, problem: Problem, home: int, horizon: int, evidence: CertificateEvidence,

@@ -93,7 +93,7 @@ class Mnm(PhaseMachine):
     :ivar building, checking: the phase under way; None for the other one.
     """
 
-    machine = machine_of(MNM_TRANSITIONS)
+    _machine = machine_of(MNM_TRANSITIONS)
     state: MnmPhase
     left_to_fresh = ('_settings', '_recollection', '_new_checking')
 

@@ -86,7 +86,7 @@ class UcbExplore(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Learns, Relea
     :param policies: known from the start, home first; empty for home alone.
     """
 
-    machine = machine_of(UCB_TRANSITIONS)
+    _machine = machine_of(UCB_TRANSITIONS)
     state: UcbPhase
 
     def __init__(self, problem: Problem, home: int, parts: UcbParts,

@@ -168,7 +168,7 @@ class PhaseMachine:
     All objects of the class share the machine, so that each holds nothing but its state.
     """
 
-    machine: ClassVar[Machine]
+    _machine: ClassVar[Machine]
     state: Enum
 
     def trigger(self, name: str) -> None:
@@ -178,7 +178,7 @@ class PhaseMachine:
         :raises transitions.MachineError: if the table does not allow that in the present state;
             nothing changes.
         """
-        self.machine.events[name].trigger(self)
+        self._machine.events[name].trigger(self)
 
 
 def diagram(table: Table, initial: Enum) -> str:
@@ -213,7 +213,7 @@ class PausableTask(PhaseMachine, StepTask):
     :ivar why: the reason alone, the argument of ``pause`` and its like.
     """
 
-    machine = machine_of(RUN_TRANSITIONS)
+    _machine = machine_of(RUN_TRANSITIONS)
     state: RunState = RunState.WAITING_FOR_ROBOT
     recoverable = True
     reason: Reason = ''

@@ -74,11 +74,6 @@ class PolicyChecks:
         if broken is not None:
             self._break_off(broken)
 
-    def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
-        """Check other policies, as ``PolicyMonitor.change`` has it."""
-        self.monitor.change(before, now, doubted)
-        self.turns.change(self.monitor.detectors)
-
     def _begin(self, proving: bool) -> None:
         self._alarms = []
         for policy in (self.attempts.policy, *self.attempts.passed):

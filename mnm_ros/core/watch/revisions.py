@@ -63,9 +63,11 @@ class Revisions:
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
         parts, before = self.parts, self.parts.policies
         parts.policies = over_own_targets(policies)
-        parts.checks.change(before, parts.policies[1:], doubted=self._round.log.open)
+        monitor = parts.checks.monitor
+        monitor.change(before, parts.policies[1:], doubted=self._round.log.open)
+        parts.checks.turns.change(monitor.detectors)
         parts.checks.patrol.change(parts.policies, parts.transitions)
-        parts.relearning.keep(parts.checks.monitor.detectors)
+        parts.relearning.keep(monitor.detectors)
 
     def recall(self) -> None:
         """Take back the policies whose pairs lead again where they did."""
