@@ -24,8 +24,8 @@ class BackgroundTask:
     For all else, these steps are as those that others have ordered. Each phase has a task of its
     own, which is part of its snapshots.
 
-    :param held: has the hypothesis and the parts of the phase; the task may ``adopt`` other
-        policies.
+    :param held: has the parts of the phase, the hypothesis among them; the task may ``adopt``
+        other policies.
     """
 
     def __init__(self, held: Revisions) -> None:

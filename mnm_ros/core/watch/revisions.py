@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The hypothesis during checks, and all that revises it: the watch phase says when.
+All that revises the hypothesis during checks: the watch phase says when.
 
 Two parts of the round's delta are for revisions:
 
@@ -45,7 +45,7 @@ _GROWTH = 1.5    # power of the known states with which the steps grow that lear
 
 class Revisions:
     """
-    The policies of the hypothesis; each method that revises them reports that.
+    Revises the policies of the hypothesis; each method that does so reports that.
 
     :param doubts: what a change, or a hint of one, puts in doubt.
     :ivar parts: of the phase, the hypothesis among them.

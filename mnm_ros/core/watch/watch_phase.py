@@ -22,7 +22,7 @@ the chance of any wrong decision is at most the round's delta ``delta_r``. The p
   relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
   noticed, all proofs are withdrawn.
 
-``revisions`` has the hypothesis, and ``doubts`` what may be wrong with it.
+``watch_parts`` has the hypothesis, and ``doubts`` what may be wrong with it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class WatchPhase(CheckingPhase):
     :param new_background: makes what is done at rest beside checking.
     :ivar parts: the hypothesis, and what it is checked with; only the phase changes them.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
-    :ivar revisions: the hypothesis, and what revises it.
+    :ivar revisions: what revises the hypothesis.
     """
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...], *, quanta: int = 4,
