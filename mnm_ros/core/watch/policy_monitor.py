@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 import math
 from typing import Any
 
@@ -13,14 +12,8 @@ from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.activity import Evidence, PhaseActivity
-from mnm_ros.core.progress.said import (
-    CheckingAgainst,
-    CheckingPolicy,
-    CheckingProof,
-    Rediscovering,
-    Said,
-)
+from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.core.progress.said import CheckingAgainst, CheckingPolicy, CheckingProof, Said
 from mnm_ros.core.statistics.delta_spending import share
 
 _LEAST_MARGIN = 0.01    # steps over the limit or below it, where there are hardly any
@@ -102,6 +95,24 @@ class PolicyMonitor:
         return max(((detector.evidence, detector.threshold, target)
                     for target, detector in self.detectors.items()), default=(0.0, 0.0, 0))
 
+    @property
+    def tests(self) -> Iterator[Evidence]:
+        """Yield the evidence against each policy, and for those that have something to prove."""
+        for target, detector in self.detectors.items():
+            yield Evidence(
+                'detector', target, None, max(0.0, detector.evidence), detector.threshold)
+            if detector.proving and not detector.proven:
+                yield Evidence('proof', target, None, *detector.proof)
+
+    def said(self, target: int) -> Said:
+        """Return what an attempt with the policy for a target is made for."""
+        if target not in self.detectors:
+            return CheckingPolicy(target)
+        detector = self.detectors[target]
+        against = target, max(0.0, detector.evidence), detector.threshold
+        return (CheckingProof(*against, *detector.proof)
+                if detector.proving and not detector.proven else CheckingAgainst(*against))
+
     def figures(self) -> Mapping[str, str | int | float]:
         """Return the figures of ``CheckingPhase.figures``: there is no window."""
         evidence, threshold, target = self.most_evidence
@@ -171,38 +182,3 @@ class PolicyMonitor:
         self._made += 1
         return self._new(
             self._limit, self._horizon, self._deletion * share(self._made))
-
-
-def checking_activity(run: PhaseActivity | None, target: int, number: int, rediscovery: Evidence,
-                      detectors: Mapping[int, PolicyDetector],
-                      transitions: Iterable[Evidence]) -> PhaseActivity:
-    """
-    Return what the phase is doing.
-
-    :param run: what the rediscovery is doing; None while it does not have the robot.
-    :param target: of the policy that is attempted.
-    :param number: of the rediscovery.
-    :param rediscovery: its steps, of those that it may take.
-    :param detectors: of the policies by target.
-    :param transitions: the evidence against pairs.
-    """
-    tests = (
-        *(run.tests if run else ()), *_of_policies(detectors), *transitions, rediscovery)
-    if run is not None:
-        return replace(run, tests=tests,
-                       said=Rediscovering(number, run.said))
-    said: Said = CheckingPolicy(target)
-    if target in detectors:
-        detector = detectors[target]
-        against = target, max(0.0, detector.evidence), detector.threshold
-        said = (CheckingProof(*against, *detector.proof)
-                if detector.proving and not detector.proven else CheckingAgainst(*against))
-    return PhaseActivity('watching', said, target, None, tests)
-
-
-def _of_policies(detectors: Mapping[int, PolicyDetector]) -> Iterator[Evidence]:
-    for target, detector in detectors.items():
-        yield Evidence(
-            'detector', target, None, max(0.0, detector.evidence), detector.threshold)
-        if detector.proving and not detector.proven:
-            yield Evidence('proof', target, None, *detector.proof)

@@ -28,6 +28,7 @@ the chance of any wrong decision is at most the round's delta ``delta_r``. The p
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Union
 
 from mnm_ros.core.detection.detector import Detector
@@ -43,11 +44,10 @@ from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import pair_of, RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
-from mnm_ros.core.progress.said import Said
+from mnm_ros.core.progress.said import Rediscovering, Said
 from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
-from mnm_ros.core.watch.policy_monitor import checking_activity
 from mnm_ros.core.watch.revisions import Revisions
 from mnm_ros.core.watch.watch_parts import WatchParts
 
@@ -232,10 +232,14 @@ class WatchPhase(CheckingPhase):
         return self._in_background or super().may_plan(action, state)
 
     def activity(self) -> PhaseActivity:
-        shown = checking_activity(
-            activity_of(self.base) if self.rediscovering else None, self.parts.checks.target,
-            self.parts.rediscovery.number, self.parts.rediscovery.evidence,
-            self.parts.checks.monitor.detectors, self.parts.transitions.evidence)
+        rediscovery, monitor = self.parts.rediscovery, self.parts.checks.monitor
+        tests = *monitor.tests, *self.parts.transitions.evidence, rediscovery.evidence
+        if self.rediscovering:
+            run = activity_of(self.base)
+            return replace(run, tests=(*run.tests, *tests),
+                           said=Rediscovering(rediscovery.number, run.said))
+        target = self.parts.checks.target
+        shown = PhaseActivity('watching', monitor.said(target), target, None, tests)
         return self._background.shown(shown) if self._in_background else shown
 
     @property
