@@ -227,6 +227,20 @@ def test_the_price_of_a_sample_is_what_samples_have_cost() -> None:
     assert corridor.sampling.executions_lacking == 7
 
 
+def test_executions_that_walking_wants_too_are_lacking_once_and_of_sampled_states() -> None:
+    corridor = Corridor(3)
+    corridor.sample_all()
+    sampling = corridor.sampling
+    west, east = corridor.visits(1, WEST), corridor.visits(2, EAST)
+    sampling.want((1, WEST), west + 7)
+    sampling.walk({(1, WEST): west + 2, (2, EAST): east + 4})
+    assert sampling.executions_lacking == 7 + 4
+    sampling.walk({(1, WEST): west + 9})    # in place of those
+    assert sampling.executions_lacking == 9
+    sampling.leave(1)
+    assert sampling.executions_lacking == 0
+
+
 def test_what_is_preferred_comes_first_until_it_lacks_nothing() -> None:
     corridor = Corridor(4)
     corridor.sample_all()
