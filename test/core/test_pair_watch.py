@@ -159,6 +159,17 @@ def test_the_search_for_ways_after_an_event_is_that_of_the_table(event: str, bef
         assert not watch.resting
 
 
+@pytest.mark.parametrize(('ways', 'scarce', 'due'), [
+    (Ways.TRIED, False, True), (Ways.TRIED, True, False), (Ways.ATTEMPTED, False, False)])
+def test_a_pair_without_pauses_is_due_after_a_failure_only_if_it_is_tried_and_not_suspected(
+        ways: Ways, scarce: bool, due: bool) -> None:
+    """Else a run would execute it before the ways around it, or before attempts decide."""
+    watch = searched(ways, scarce, Support())
+    assert bool(watch.suspected) == scarce
+    fail(watch, watch.failures(PAIR) + 1, 2 if scarce else 50)
+    assert ways_of(watch) is ways and bool(watch.suspected) == scarce and bool(watch.due) == due
+
+
 @pytest.mark.parametrize(('status', 'avoided', 'due'), [
     (Status.NORMAL, False, False), (Status.FAILING, True, True),
     (Status.SUSPECTED, True, True), (Status.CLOSED, True, False)])
