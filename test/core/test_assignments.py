@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which robot of a fleet goes where."""
+"""Which robot of a fleet goes where, and what is wanted soon."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import math
 
 from mnm_ros.core import RESET
-from mnm_ros.core.fleet.assignments import Assignments, RECENT_OUTCOMES
+from mnm_ros.core.fleet.assignments import Assignments, look_ahead, RECENT_OUTCOMES
+from mnm_ros.core.mnm.capabilities import FEW_STATES
+from mnm_ros.core.model.counts import Pair
+import numpy as np
 import pytest
+from scripted import ScriptedBase
 
 
 def assignments(**wanted: list[int]) -> Assignments:
@@ -146,3 +151,50 @@ def test_a_robot_keeps_its_way_and_chooses_again_once_it_is_there() -> None:
     assert sent.action('one', 2) == 1
     sent.want({(3, 1): [400], (2, 0): [0]}, robots=2)
     assert sent.action('one', 2) == 1 and sent.action('one', 3) == 0
+
+
+class Asks:
+    """Stand in for ``Mnm``: asks for action 1 in each state, and records where that leads."""
+
+    home, active = 0, ScriptedBase(0)
+
+    def __init__(self, plans_in: int | None = None) -> None:
+        self._plans_in = plans_in
+        self.led: list[int] = []
+
+    def next_action(self) -> int:
+        return 1
+
+    def may_plan(self, action: int, state: int) -> bool:
+        return state == self._plans_in
+
+    def observe(self, action: int, state: int) -> None:
+        self.led.append(state)
+
+    def ahead(self, steps: int, ready: Mapping[Pair, Sequence[int | None]],
+              recent: Mapping[Pair, Sequence[int]]) -> tuple[dict[Pair, list[int]], bool]:
+        return look_ahead(
+            self, 5, steps, ready, recent, np.random.default_rng(0))    # type: ignore[arg-type]
+
+
+def test_a_pair_is_led_where_that_is_known_one_execution_after_the_other() -> None:
+    asks = Asks()
+    asked, _ = asks.ahead(6, {(5, 1): [5, None, 6], (6, 1): [5]}, {(5, 1): [9], (9, 1): [5]})
+    assert asks.led == [5, 9, 5, 6, 5, 9]
+    assert asked == {(5, 1): [0, 1, 3, 5], (9, 1): [2], (6, 1): [4]}
+
+
+def test_where_a_pair_leads_is_else_drawn_from_all_that_it_did_lately() -> None:
+    asked, _ = Asks().ahead(400, {}, {(5, 1): [5, 6, 5], (6, 1): [5]})
+    assert 1 / 4 < len(asked[6, 1]) / len(asked[5, 1]) < 5 / 12
+
+
+@pytest.mark.parametrize(('states', 'plans_in', 'ended'), [
+    (2 * FEW_STATES + 1, 6, True), (2 * FEW_STATES, 6, False), (2 * FEW_STATES + 1, None, False)])
+def test_a_lookahead_ends_before_a_plan_for_many_states(
+        states: int, plans_in: int | None, ended: bool) -> None:
+    asks = Asks(plans_in)
+    asks.active = ScriptedBase(0, range(states))
+    assert asks.ahead(3, {(5, 1): [5, 6, 5]}, {}) == (
+        {(5, 1): [0, 1]} if ended else {(5, 1): [0, 1], (6, 1): [2]}, ended)
+    assert asks.led == ([5] if ended else [5, 6, 6])
