@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 from binomial import binomial_tail
@@ -16,6 +17,7 @@ from mnm_ros.core import (
     InvalidTypeError,
     InvalidValueError,
     Observation,
+    PairChange,
     Policy,
     Problem,
     RESET,
@@ -24,9 +26,11 @@ from mnm_ros.core import (
     TrustedPolicy,
     UnknownStateError,
 )
+from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.improve.improvements import Improvements, LeastSteps
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm import mnm
+from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.progress.said import (
     BetterProvenNearlyBest,
@@ -160,6 +164,39 @@ def test_what_was_never_executed_may_lead_to_the_target_unless_that_is_declared(
     assert barred.steps > 900    # no policy arrives
     assert LeastSteps(sets, known, 4, FAR, told, without=[(0, 0)]).steps == 3
     assert {*barred.moves} <= {RESET, 0, 1, 2, 3}
+
+
+def test_a_reset_is_the_move_from_where_no_action_takes_less() -> None:
+    room, nothing = Support(support(grid_cmp(ROOM, 0.0, ACTIONS))), ConfidenceSets(0.1)
+    at_one = [(1, action) for action in range(4)]
+    found = LeastSteps(nothing, range(6), 4, FAR, room, without=at_one)
+    assert found.moves[1] == RESET != found.moves[0]
+    assert found.steps == 3 and found.by_state[1] == 1 + 3 and found.by_state[4] == 1
+
+
+@pytest.mark.parametrize('scheduled', [True, False])
+def test_the_way_around_a_closed_pair_is_the_best_if_a_caller_schedules_its_re_checks(
+        scheduled: bool) -> None:
+    """Else the pair is tried as any other, and may lead on again."""
+    cmp, known = grid_cmp(('S.', '..'), 0.0, ACTIONS), tuple(range(4))
+    reach, pairs = Reach(3.5, 0.1), PairWatch()
+    for pair in ((state, action) for state in known for action in range(4)):
+        (after, _), = cmp.transitions(*pair)
+        for _ in range(3 if pair == (0, 0) else 400):
+            reach.add_transition(*pair, 0 if pair == (0, 0) else after)
+    pairs.change(PairChange(0, 0, {1: 40}, {0: 3}))
+    pairs.scheduled = scheduled
+    around, = (action for action in range(4) if cmp.transitions(0, action)[0][0] == 2)
+    back, = (action for action in range(4) if cmp.transitions(3, action)[0][0] == 1)
+    policies = (Policy(0, 12, known, ((RESET,) * 4,)),
+                Policy(1, 12, known, ((around, RESET, 0, back),)))
+    held: Any = SimpleNamespace(parts=SimpleNamespace(
+        pairs=pairs, reach=reach, policies=policies,
+        round=SimpleNamespace(number=1, problem=Problem(4, 3.5, 1.0, 0.1), log=ChangeLog())))
+    improvements = Improvements(held)
+    improvements.ask(1, 0.2)
+    assert improvements.begin(9) is not scheduled
+    assert [round(proof.at_least) for proof in improvements.proven.values()] == [3] * scheduled
 
 
 def test_what_is_proven_of_a_policy_that_goes_by_the_step_is_true_of_what_is_published() -> None:
