@@ -290,6 +290,57 @@ def test_after_a_change_all_pairs_are_looked_at_twice_but_what_is_new_comes_firs
     assert base.wanted == [(3, 1)]
 
 
+def with_a_closed_pair(scheduled: bool) -> tuple[WatchPhase, ScriptedBase, World]:
+    """Return a phase in which the pair on the way to 5 has just raised its alarm, as it stays."""
+    script = Script((HOME, 3, 5), life=0)
+    checking, _ = teachable(script, (HOME, 3, 5), steps_taken=10**6)
+    base, world = script.runs[0], World()
+    run(checking, world, lambda: checking.parts.checks.patrol.complete)    # the ways are known
+    checking.parts.pairs.scheduled = scheduled
+    checking.parts.transitions.record = (    # type: ignore[method-assign]
+        lambda *_: PairChange(HOME, 5, {5: 40}, {HOME: 9}))
+    checking.doubts.observe(HOME, 5, HOME)
+    blind(checking)
+    world.closed = {5}
+    base.targets = script.targets = (HOME, 3)
+    return checking, base, world
+
+
+@pytest.mark.parametrize('finished', [False, True])
+def test_a_shut_pair_takes_its_policies_once_the_run_has_nothing_else_to_do(
+        finished: bool) -> None:
+    checking, base, world = with_a_closed_pair(True)
+    assert [*checking.parts.pairs.shut] == [(HOME, 5)]
+    for _ in range(60):
+        checking.observe(action := checking.next_action(), world.step(action))
+    assert known(checking) == (HOME, 3, 5)
+    if finished:
+        base.life = base.steps + 1
+    else:    # it wants the pair
+        base.next_action = (    # type: ignore[method-assign]
+            lambda: RESET if checking._here is None else 5)
+    run(checking, world, lambda: known(checking) == (HOME, 3), limit=3 * base.quantum)
+
+
+def test_a_closed_pair_that_is_tried_as_any_other_takes_no_policy_when_a_run_ends() -> None:
+    checking, base, world = with_a_closed_pair(False)
+    pairs = checking.parts.pairs
+    pairs.pause_closed(False)
+    assert [*pairs.closed] == [(HOME, 5)] and not pairs.shut
+    base.life = base.steps + 1
+    run(checking, world, lambda: checking.base is not base, limit=3 * base.quantum)
+    assert known(checking) == (HOME, 3, 5)
+
+
+def test_a_state_found_through_a_pair_recalls_what_had_been_deleted_for_the_pair() -> None:
+    checking, _ = teachable(Script((HOME, 3, 5), life=0), (HOME, 3))
+    memory, behind = checking.parts.round.memory, Policy(6, 4, (HOME, 5), ((5, 6),))
+    memory.note(PairChange(HOME, 5, {5: 40}, {HOME: 9}))
+    memory.keep([behind], {(HOME, 5): [6]})
+    run(checking, World(), lambda: 5 in known(checking), limit=60)
+    assert known(checking) == (HOME, 3, 5, 6)
+
+
 def test_what_leads_through_a_state_that_is_deleted_is_deleted_with_it() -> None:
     through = Policy(5, 4, (HOME, 3), ((3, 5),))
     log = ChangeLog()
