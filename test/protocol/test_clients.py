@@ -268,3 +268,12 @@ def test_another_command_may_have_the_number_of_the_last_one() -> None:
     assert clashes(Command(7, 1)) and not clashes(Command(7, 0))
     server.done(42)
     assert clashes(Command(7, -1)) and not clashes(Command(8, 1))
+
+
+def test_a_command_is_refused_only_if_it_was_meant_for_another_state() -> None:
+    server = StepServer()
+    assert not server.refusal(Command(1, 0), 4, (), False)
+    assert not server.refusal(Command(1, 0, 4), 4, (), False)
+    assert server.refusal(Command(1, 0, 4), 5, (), False)
+    assert server.refusal(Command(1, 0, 4), None, (), False)
+    assert not server.refusal(Command(1, RESET, 4), 5, (), False)

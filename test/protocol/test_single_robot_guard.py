@@ -239,7 +239,7 @@ def test_two_that_come_at_once_are_not_called() -> None:
 def test_no_robot_is_called_by_a_service() -> None:
     commands = Commands(1, possible=False)
     commands.command(answers=0)
-    assert commands.see(1, 2) == BOTH == commands.objection(60.0)
+    assert commands.see(1, 2) == BOTH == commands.objection(60.0) == commands.objection()
 
 
 def test_without_two_nothing_that_is_said_matters() -> None:

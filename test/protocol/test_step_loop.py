@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Interruption, Observation, Relocation
 from mnm_ros.core.model.policy import Policy
@@ -184,6 +186,16 @@ def test_a_robot_may_be_replaced_while_the_next_step_is_planned(robot: Robot) ->
     assert robot.counted == 1 and robot.called == 1 and len(robot.sent) == 1
 
 
+@pytest.mark.parametrize('take', [StepLoop.yield_robot, StepLoop.lend_robot])
+def test_a_robot_may_be_given_away_while_the_next_step_is_planned(
+        take: Callable[[StepLoop, str, float], None]) -> None:
+    loop, sent = by_action()
+    loop.before_step = lambda: take(loop, 'goal', 0.0)
+    steps, commands = loop.task.steps, len(sent)
+    loop.on_state(sent[-1][0], 1, 0.0)
+    assert loop.task.steps == steps + 1 and len(sent) == commands and not loop.driving
+
+
 def test_a_goal_that_is_reached_by_a_missed_reset_is_over() -> None:
     sent: list[tuple[int, int]] = []
     navigation = Navigation(Policy(2, 3, (HOME, 2), ((0, 0),)), HOME)
@@ -285,6 +297,22 @@ def by_action() -> tuple[StepLoop, list[tuple[int, int]]]:
     while sent[-1][1] == RESET:
         loop.on_state(sent[-1][0], HOME, 0.0)
     return loop, sent
+
+
+def test_a_reset_is_sent_once_more_soon_after_a_robot_side_has_joined() -> None:
+    """The robot side may not have heard the first of them."""
+    sent: list[tuple[int, int]] = []
+    loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(60.0, 3),
+                    SequenceNumbers(1000), lambda *command: sent.append(command), None)
+    loop.resume(0.0)
+    loop.tick(9.0)
+    assert sent == [(1000, RESET)]
+    loop.on_graph_change(True, False, 10.0)
+    assert sent == [(1000, RESET)] * 2
+    loop.tick(10.1)
+    assert len(sent) == 2
+    loop.tick(11.0)
+    assert sent == [(1000, RESET)] * 3
 
 
 @pytest.mark.parametrize('joined', [False, True])
