@@ -55,6 +55,18 @@ def test_a_move_that_fails_is_tried_again_until_the_alarm(end: int, arrivals: in
         raise AssertionError('no alarm')
 
 
+@pytest.mark.parametrize(('rested', 'at_once'), [(WAITED - 3, False), (WAITED + 3, True)])
+def test_a_first_failure_is_followed_up_at_once_only_after_a_long_rest(
+        rested: int, at_once: bool) -> None:
+    watched = Watched()
+    for _ in range(WAITED + 2 * LOOK_EVERY):
+        watched.executed(MOVE, 1)
+    for _ in range(rested):
+        watched.executed(None, 0)
+    assert watched.executed(MOVE, 0)[0] == (MOVE if at_once else None)
+    assert watched.executed(MOVE, 0)[0] == MOVE    # twice in a row
+
+
 def test_a_move_that_has_waited_is_executed_again() -> None:
     watched = Watched()
     watched.executed(MOVE, 1)

@@ -194,6 +194,15 @@ def test_no_pair_rests_while_a_change_is_open() -> None:
     assert watch.suspected and not watch.avoids(PAIR) and not watch.due and not watch.step()
 
 
+@pytest.mark.parametrize(('end', 'rests'), [(HERE, True), (ELSEWHERE, False)])
+def test_of_pairs_executed_few_times_those_that_stay_rest_while_a_change_is_open(
+        end: int, rests: bool) -> None:
+    watch = PairWatch()
+    for failures in range(1, 20):
+        watch.record(PAIR, end, (THERE, 2, 2 + failures), rests=False)
+    assert [*watch.suspected] == [PAIR] and bool(watch.resting) == rests
+
+
 def test_a_closed_pair_has_pauses_that_double_while_a_change_is_open_and_none_afterwards() -> None:
     watch, pauses = PairWatch(), []
     alarm(watch, HERE)

@@ -290,26 +290,29 @@ def test_after_a_change_all_pairs_are_looked_at_twice_but_what_is_new_comes_firs
     assert base.wanted == [(3, 1)]
 
 
-def with_a_closed_pair(scheduled: bool) -> tuple[WatchPhase, ScriptedBase, World]:
+CLOSES = PairChange(HOME, 5, {5: 40}, {HOME: 9})
+
+
+def with_a_closed_pair(scheduled: bool) -> tuple[WatchPhase, Script, World]:
     """Return a phase in which the pair on the way to 5 has just raised its alarm, as it stays."""
     script = Script((HOME, 3, 5), life=0)
     checking, _ = teachable(script, (HOME, 3, 5), steps_taken=10**6)
     base, world = script.runs[0], World()
     run(checking, world, lambda: checking.parts.checks.patrol.complete)    # the ways are known
     checking.parts.pairs.scheduled = scheduled
-    checking.parts.transitions.record = (    # type: ignore[method-assign]
-        lambda *_: PairChange(HOME, 5, {5: 40}, {HOME: 9}))
+    checking.parts.transitions.record = lambda *_: CLOSES    # type: ignore[method-assign]
     checking.doubts.observe(HOME, 5, HOME)
     blind(checking)
     world.closed = {5}
     base.targets = script.targets = (HOME, 3)
-    return checking, base, world
+    return checking, script, world
 
 
 @pytest.mark.parametrize('finished', [False, True])
 def test_a_shut_pair_takes_its_policies_once_the_run_has_nothing_else_to_do(
         finished: bool) -> None:
-    checking, base, world = with_a_closed_pair(True)
+    checking, script, world = with_a_closed_pair(True)
+    base = script.runs[0]
     assert [*checking.parts.pairs.shut] == [(HOME, 5)]
     for _ in range(60):
         checking.observe(action := checking.next_action(), world.step(action))
@@ -323,8 +326,8 @@ def test_a_shut_pair_takes_its_policies_once_the_run_has_nothing_else_to_do(
 
 
 def test_a_closed_pair_that_is_tried_as_any_other_takes_no_policy_when_a_run_ends() -> None:
-    checking, base, world = with_a_closed_pair(False)
-    pairs = checking.parts.pairs
+    checking, script, world = with_a_closed_pair(False)
+    base, pairs = script.runs[0], checking.parts.pairs
     pairs.pause_closed(False)
     assert [*pairs.closed] == [(HOME, 5)] and not pairs.shut
     base.life = base.steps + 1
@@ -335,10 +338,50 @@ def test_a_closed_pair_that_is_tried_as_any_other_takes_no_policy_when_a_run_end
 def test_a_state_found_through_a_pair_recalls_what_had_been_deleted_for_the_pair() -> None:
     checking, _ = teachable(Script((HOME, 3, 5), life=0), (HOME, 3))
     memory, behind = checking.parts.round.memory, Policy(6, 4, (HOME, 5), ((5, 6),))
-    memory.note(PairChange(HOME, 5, {5: 40}, {HOME: 9}))
+    memory.note(CLOSES)
     memory.keep([behind], {(HOME, 5): [6]})
     run(checking, World(), lambda: 5 in known(checking), limit=60)
     assert known(checking) == (HOME, 3, 5, 6)
+
+
+@pytest.mark.parametrize('at_work', [False, True])
+def test_a_policy_returns_once_its_pair_has_led_there_often_enough_without_an_alarm(
+        at_work: bool) -> None:
+    checking, _ = teachable(Script((HOME, 3), life=0), (HOME, 3))
+    blind(checking)
+    checking.parts.round.memory.note(CLOSES)
+    checking.parts.round.memory.keep([policy(5)], {(HOME, 5): [5]})
+    for times in range(10):    # more than it led elsewhere
+        assert known(checking) == (HOME, 3), f'after {times}'
+        if at_work:
+            checking.observe_work(HOME, 5, 5)
+        else:
+            checking.observe(RESET, HOME)
+            checking.observe(5, 5)
+    assert known(checking) == (HOME, 3, 5)
+
+
+def test_an_alarm_deletes_at_once_what_the_same_change_deleted_before() -> None:
+    checking, log = teachable(Script((HOME, 3), life=0), (HOME, 3, 5))
+    memory = checking.parts.round.memory
+    memory.note(CLOSES)
+    memory.keep([policy(5)], {(HOME, 5): [5]})
+    memory.note(PairChange(HOME, 5, {HOME: 40}, {5: 9}))
+    blind(checking)
+    checking.parts.transitions.record = lambda *_: CLOSES    # type: ignore[method-assign]
+    checking.observe(RESET, HOME)
+    assert known(checking) == (HOME, 3, 5)
+    checking.observe(5, HOME)
+    assert known(checking) == (HOME, 3) and log.open
+
+
+def test_a_closed_pair_has_no_pauses_once_the_change_is_relearnt() -> None:
+    checking, script, world = with_a_closed_pair(False)
+    pairs = checking.parts.pairs
+    assert pairs.resting and pairs.shut
+    script.life = script.runs[0].life = 30
+    run(checking, world, lambda: not checking.parts.round.log.open)
+    assert [*pairs.closed] == [(HOME, 5)] and not (pairs.resting or pairs.shut or pairs.due)
 
 
 def test_what_leads_through_a_state_that_is_deleted_is_deleted_with_it() -> None:
