@@ -67,6 +67,15 @@ def test_a_way_has_one_line_and_an_arrow_where_it_has_one_direction(tmp_path: Pa
         assert drawn.count('class="arrow"') == arrows
 
 
+def test_each_place_has_one_mark_and_home_its_own(tmp_path: Path) -> None:
+    made = place_maker.make(Request(saved(tmp_path, flat(DOOR)), robot_radius=0.15),
+                            tmp_path / 'flat.geojson')
+    drawn = ''.join(graph_layers(made.plan, made.graph).values())
+    marks = re.findall(r'class="(\w+)" data-place="(\d+)"', drawn)
+    assert sorted(int(place) for _, place in marks) == sorted(made.graph.places)
+    assert [int(place) for kind, place in marks if kind == 'home'] == [made.graph.home]
+
+
 def test_no_line_of_the_grid_goes_through_the_name_of_a_room(tmp_path: Path) -> None:
     request = Request(saved(tmp_path, flat(DOOR)), robot_radius=0.15, sizes=(0.6,),
                       rooms={'den': (0.5, 0.0), 'hall': (3.5, 0.0)})
