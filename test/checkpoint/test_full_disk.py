@@ -93,6 +93,27 @@ def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
     other.close()
 
 
+def test_resume_points_that_wait_for_the_disk_are_no_inputs_of_the_transition_log(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store, made = Store(tmp_path, 'explorer', IDENTITY, transition_log=True), list[Input]()
+    store.begin_generation(0, None)
+    exploration.listeners.append(InputListener(store.append))
+    exploration.listeners.append(InputListener(lambda update: made.append(update.input)))
+    drive(exploration, simulator, 20)
+    assert store.flush()
+    with monkeypatch.context() as patch:
+        patch.setattr(InputLog, 'append', full)
+        for _ in range(2):
+            drive(exploration, simulator, 10)
+            store.begin_generation(len(made), exploration.to_state())
+        assert not store.flush() and 'full' in store.problem
+    assert store.flush() and store.losses() == []
+    store.close()
+    saved = SavedInputs(tmp_path / 'explorer.log.sqlite')
+    assert saved.inputs == made
+
+
 def test_a_disk_that_is_full_at_the_start_costs_no_file(tmp_path: Path) -> None:
     first = explored(tmp_path, LONG)
     store = Store(tmp_path, 'explorer', IDENTITY)

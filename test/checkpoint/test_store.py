@@ -27,11 +27,12 @@ from kept_explorations import (
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint import store as keeping
 from mnm_ros.checkpoint.__main__ import describe, main
+from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Observation
+from mnm_ros.core.inputs import Input, InputListener, Observation
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -109,6 +110,19 @@ def test_what_is_being_loaded_can_be_abandoned(tmp_path: Path) -> None:
     assert store.refusals == [] and not [*tmp_path.glob('*.aside.*')]
     assert store.load(revive) is not None
     store.close()
+
+
+def test_no_generation_begins_after_the_end_of_the_transition_log(tmp_path: Path) -> None:
+    """A crash may come at once, and the log holds all inputs."""
+    exploration, simulator, made = Exploration(SETTINGS), Simulator(CORRIDOR, 1), list[Input]()
+    exploration.listeners.append(InputListener(lambda update: made.append(update.input)))
+    files = Generations(tmp_path, 'explorer', IDENTITY, True, backlog=100)
+    files.create(0, None)
+    drive(exploration, simulator, 20)
+    files.append(made)
+    files.create(len(made), exploration.to_state())
+    assert SavedInputs(tmp_path / 'explorer.log.sqlite').inputs == made
+    files.close(0, '')
 
 
 def test_two_generations_are_kept(tmp_path: Path) -> None:

@@ -150,6 +150,19 @@ def test_what_is_taken() -> None:
     assert recollect(log).steps[-2:] == ((3, 1, 0), (3, 1, None))
 
 
+def test_an_interruption_between_two_steps_breaks_off_none() -> None:
+    asked = identity(2.0)
+    exploration, log, robot = Exploration(settings_by_name(asked), 1), begun_log(asked), Simulator(
+        WHEEL, 1)
+    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
+    while exploration.steps < 9:
+        action = exploration.next_action()
+        exploration.observe(action, robot.step(action))
+    steps = recollect(log).steps
+    exploration.lose_place()
+    assert log.inputs[-1] == Interruption(None) and recollect(log).steps == steps
+
+
 def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first() -> None:
     """It is not counted, as the first is not relearnt yet, but it was noticed."""
     asked = identity(2.0)

@@ -48,3 +48,17 @@ def test_they_take_bounded_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for step in range(100):
         append(path, World(step, f'{step} ' * 20))
         assert path.stat().st_size <= 1_200 and read(path)[-1].step == step
+
+
+def test_the_older_half_makes_room_for_what_is_said_now(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / 'worlds'
+    monkeypatch.setattr(world_log, '_MOST', 3)
+    for step in range(4):
+        append(path, World(step, str(step)))
+    assert [world.step for world in read(path)] == [2, 3]
+    path.unlink()
+    monkeypatch.setattr(world_log, '_MOST_BYTES', 200)
+    for step in (4, 5):    # either fits, but not both
+        append(path, World(step, f'{step}' * 99))
+    assert [world.step for world in read(path)] == [5]
