@@ -375,13 +375,14 @@ def test_an_alarm_deletes_at_once_what_the_same_change_deleted_before() -> None:
     assert known(checking) == (HOME, 3) and log.open
 
 
-def test_a_closed_pair_has_no_pauses_once_the_change_is_relearnt() -> None:
+def test_pauses_of_closed_pairs_and_the_loss_of_blocked_ones_end_with_the_change() -> None:
     checking, script, world = with_a_closed_pair(False)
     pairs = checking.parts.pairs
-    assert pairs.resting and pairs.shut
+    assert pairs.resting and pairs.shut and checking.parts.blocked.noticed
     script.life = script.runs[0].life = 30
     run(checking, world, lambda: not checking.parts.round.log.open)
     assert [*pairs.closed] == [(HOME, 5)] and not (pairs.resting or pairs.shut or pairs.due)
+    assert not checking.parts.blocked.noticed    # their samples are kept again
 
 
 def test_what_leads_through_a_state_that_is_deleted_is_deleted_with_it() -> None:
