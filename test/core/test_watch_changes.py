@@ -375,6 +375,24 @@ def test_an_alarm_deletes_at_once_what_the_same_change_deleted_before() -> None:
     assert known(checking) == (HOME, 3) and log.open
 
 
+@pytest.mark.parametrize(('declared', 'lost'), [(True, [5, 6]), (False, [])])
+def test_a_pair_that_leads_elsewhere_takes_the_policies_that_do_not_arrive_from_there(
+        declared: bool, lost: list[int]) -> None:
+    """If ways are declared; else attempts decide. One policy arrives from the new end, too."""
+    moves = tuple((action,) for action in range(PROBLEM.actions))
+    support = Support(Declaration(dict.fromkeys((HOME, 3, 5), moves) if declared else {}))
+    either = Policy(7, 4, (HOME, 3, 5), ((5, 7, 7),))
+    checking = WatchPhase(
+        Round(1, replace(PROBLEM, support=support), Script((HOME,)), check_steps=0,
+              steps_taken=30, log=ChangeLog()),
+        (policy(HOME), policy(3), policy(5), Policy(6, 4, (HOME, 5), ((5, 6),)), either), quanta=1)
+    run(checking, World(), lambda: checking.parts.checks.patrol.complete)
+    checking.parts.transitions.record(3, 7, 7)    # where no policy has come by so far
+    turns = PairChange(HOME, 5, {5: 40}, {3: 9})
+    checking.parts.round.memory.note(turns)
+    assert [policy.target for policy in checking.revisions.divert(turns)] == lost
+
+
 def test_pauses_of_closed_pairs_and_the_loss_of_blocked_ones_end_with_the_change() -> None:
     checking, script, world = with_a_closed_pair(False)
     pairs = checking.parts.pairs
