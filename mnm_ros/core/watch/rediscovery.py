@@ -245,7 +245,7 @@ class Relearning:
 
     def end_rediscovery(self) -> None:
         """Record that the rediscovery has sampled all known states."""
-        self.swept = self.swept or self._quiet
+        self.swept = self._quiet
 
     def notice(self) -> None:
         """Record something new: all has to be sampled since then."""
