@@ -393,6 +393,22 @@ def test_a_pair_that_leads_elsewhere_takes_the_policies_that_do_not_arrive_from_
     assert [policy.target for policy in checking.revisions.divert(turns)] == lost
 
 
+@pytest.mark.parametrize(('fails', 'explained'), [(5, True), (3, False)])
+def test_a_pair_that_is_suspected_explains_the_failure_of_its_own_policies_alone(
+        fails: int, explained: bool) -> None:
+    """What it explains puts no other policy in doubt, and the pair counts as closed."""
+    checking, _ = teachable(Script((HOME, 3, 5), life=0), (HOME, 3, 5))
+    run(checking, World(), lambda: checking.parts.checks.patrol.complete)    # the ways are known
+    pairs = checking.parts.pairs
+    for failures in range(1, 5):
+        pairs.record((HOME, 5), HOME, (5, 50, 50 + failures), rests=True)
+    assert [*pairs.suspected] == [(HOME, 5)]
+    checking.parts.transitions.change = lambda pair: CLOSES    # type: ignore[method-assign]
+    checking.revisions.delete([each for each in checking.policies if each.target == fails])
+    assert ([*pairs.closed] == [(HOME, 5)]) == explained
+    assert checking.parts.relearning.all_doubted != explained
+
+
 def test_pauses_of_closed_pairs_and_the_loss_of_blocked_ones_end_with_the_change() -> None:
     checking, script, world = with_a_closed_pair(False)
     pairs = checking.parts.pairs
