@@ -315,6 +315,18 @@ def test_a_reset_is_sent_once_more_soon_after_a_robot_side_has_joined() -> None:
     assert sent == [(1000, RESET)] * 3
 
 
+@pytest.mark.parametrize('retries', [0, 2])
+def test_a_reset_that_misses_home_too_often_in_a_row_is_a_fault(retries: int) -> None:
+    loop, sent = by_action()
+    loop.adjust(StepLimits(1.0, 3, reset_retries=retries))
+    loop.pause('as a test')
+    loop.resume(0.0)
+    for _ in range(retries + 1):
+        assert loop.running and sent[-1][1] == RESET
+        loop.on_state(sent[-1][0], HOME + 1, 0.0)
+    assert loop.task.state is RunState.FAULT and not loop.running
+
+
 @pytest.mark.parametrize('joined', [False, True])
 def test_an_action_without_an_answer_is_sent_again_unless_a_robot_side_has_joined(
         joined: bool) -> None:
