@@ -5,7 +5,13 @@
 from __future__ import annotations
 
 from mnm_ros.core.mnm.change_log import ChangeLog, ChangeNoticed
-from mnm_ros.core.progress.said import DeclarationWithdrawn, EndAdded, EndsAdded
+from mnm_ros.core.progress.said import (
+    DeclarationsExtended,
+    DeclarationsWithdrawn,
+    DeclarationWithdrawn,
+    EndAdded,
+    EndsAdded,
+)
 import pytest
 from scripted import decided
 
@@ -31,3 +37,12 @@ def test_ends_added_beside_the_one_that_was_seen_are_counted(
     log = ChangeLog()
     log.tell_refuted(PAIR, 7, (3, 4), added)
     assert [each.said for each in decided(log)] == [said]
+
+
+def test_declarations_that_contradict_what_was_seen_are_extended_or_withdrawn() -> None:
+    log, wrong = ChangeLog(), [(state, 0) for state in range(99)]
+    log.tell_wrong(wrong, True)
+    log.tell_wrong(wrong[:1], False)
+    extended, withdrawn = (each.said for each in decided(log))
+    assert isinstance(extended, DeclarationsExtended) and extended.count == 99
+    assert withdrawn == DeclarationsWithdrawn(1, ((0, 0),))

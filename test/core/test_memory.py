@@ -52,6 +52,12 @@ def test_that_is_said_once_for_each_change() -> None:
         memory.keep([WAY], {PAIR: [BEHIND]})
 
 
+def test_executions_that_lead_elsewhere_after_that_do_not_let_it_be_said_again() -> None:
+    memory = deleted()
+    assert [memory.executed(PAIR, BEHIND) for _ in range(ENOUGH)][-1]
+    assert not any(memory.executed(PAIR, state) for state in (ASIDE, BEHIND) * ENOUGH)
+
+
 def test_a_change_as_before_deletes_at_once_what_it_deleted_then() -> None:
     memory = deleted()
     memory.note(change(ASIDE, BEHIND))

@@ -23,10 +23,11 @@ from mnm_ros.core import (
 from mnm_ros.core.components import part
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.building_phase import BuildingPhase
-from mnm_ros.core.mnm.change_log import ChangeLog
+from mnm_ros.core.mnm.change_log import ChangeLog, Outdated
 from mnm_ros.core.mnm.schedule import DoublingSchedule, StreamSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.presets import new_mnm
+from mnm_ros.core.progress.events import MovesChange
 from mnm_ros.core.progress.said import PairChanged, StatesDeleted
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share, SHARES
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
@@ -391,6 +392,31 @@ def test_a_pair_that_leads_elsewhere_takes_the_policies_that_do_not_arrive_from_
     turns = PairChange(HOME, 5, {5: 40}, {3: 9})
     checking.parts.round.memory.note(turns)
     assert [policy.target for policy in checking.revisions.divert(turns)] == lost
+
+
+def test_the_sets_of_reach_start_again_when_a_change_is_relearnt() -> None:
+    checking, script, world = with_a_closed_pair(False)
+    begun = checking.parts.reach.begun
+    script.life = script.runs[0].life = 30
+    run(checking, world, lambda: not checking.parts.round.log.open)
+    assert checking.parts.reach.begun == begun + 1
+
+
+def test_the_round_ends_with_the_alarm_of_all_moves() -> None:
+    checking, log = teachable(Script((HOME, 3, 5), life=0), (HOME, 3, 5))
+    blind(checking)
+    everything = MovesChange(((HOME, 5, 5),), None, (95, 100), (30, 100))
+    for _ in range(20):
+        checking.observe(action := checking.next_action(), World().step(action))
+    assert not checking.refuted
+    checking.parts.pooled_detector.record = (    # type: ignore[method-assign]
+        lambda *_: everything)
+    log.take()
+    checking.observe_work(HOME, 5, 5)
+    checking.observe(RESET, HOME)
+    assert checking.refuted and log.open
+    assert [each.change for each in decided(log)] == [everything]
+    assert Outdated(None, None) in log.news    # the counts of all pairs
 
 
 @pytest.mark.parametrize(('fails', 'explained'), [(5, True), (3, False)])

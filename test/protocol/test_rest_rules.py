@@ -16,7 +16,7 @@ from mnm_ros.core.progress.said import (
     OutsideHours,
     OutsideHoursToo,
 )
-from mnm_ros.protocol.rest_rules import asked_by, Hours, RestRules, without_charge
+from mnm_ros.protocol.rest_rules import asked_by, BatteryScale, Hours, RestRules, without_charge
 import pytest
 
 NOON = time(12)
@@ -188,3 +188,13 @@ def test_a_little_more_than_full_is_full() -> None:
     assert reason(rules)
     rules.hear(1.08, 0.0)
     assert reason(rules, charged=100.0) is None and rules.trouble(20.0, 0.0) == ''
+
+
+@pytest.mark.parametrize('nonsense', [100.5, 1e9, inf, -0.5, nan])
+def test_the_scale_of_a_battery_does_not_follow_nonsense(nonsense: float) -> None:
+    for said, scale in ((0.5, 'fraction'), (50.0, 'percent')):
+        found = BatteryScale()
+        found.take(said)
+        for _ in range(3):
+            found.take(nonsense)
+        assert found.scale == scale
