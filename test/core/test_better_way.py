@@ -30,12 +30,17 @@ def to_two() -> Policy:
     return Policy(2, RESOLVED.steps_horizon, STATES, ((1, RESET, RESET),))
 
 
-@pytest.mark.parametrize('given', [0, 1])
-def test_a_run_offers_the_shorter_way_once_it_is_certified(given: int) -> None:
+def run_with(given: int) -> Disco:
+    """Return a run that begins with the policy to 1 that takes this action at home."""
     home = Policy(HOME, RESOLVED.steps_horizon, STATES, ((RESET,) * 3,))
     base = BASES['disco'](RESOLVED, HOME, np.random.default_rng(0),
                           (home, to_one(given), to_two()))
-    assert base.better(to_one(given)) is None    # it knows nothing yet
+    assert isinstance(base, Disco)
+    return base
+
+
+def finish(base: Disco) -> None:
+    """Play to the end of the run where moves succeed in 80% of the steps."""
     rng, here = np.random.default_rng(1), HOME
     while not base.finished:
         action = base.next_action()
@@ -43,6 +48,13 @@ def test_a_run_offers_the_shorter_way_once_it_is_certified(given: int) -> None:
         here = HOME if action == RESET else (
             here if not moved else 1 if action == 0 or here == 2 else 2 if here == HOME else here)
         base.observe(action, here)
+
+
+@pytest.mark.parametrize('given', [0, 1])
+def test_a_run_offers_the_shorter_way_once_it_is_certified(given: int) -> None:
+    base = run_with(given)
+    assert base.better(to_one(given)) is None    # it knows nothing yet
+    finish(base)
     better = base.better(to_one(given))
     if given == 0:
         assert better is None
@@ -50,6 +62,16 @@ def test_a_run_offers_the_shorter_way_once_it_is_certified(given: int) -> None:
     assert better is not None and better.action(0, HOME) == 0 and better.target == 1
     assert {policy.target: policy for policy in base.policies}[1] == better
     assert base.better(better) is None
+
+
+def test_a_way_that_transitions_certify_stays_when_the_test_of_the_one_before_needs_the_map(
+        ) -> None:
+    base = run_with(1)
+    finish(base)
+    base.certifier.known.by_place[1] = None
+    better = base.better(to_one(1))
+    base.support_changed([(2, 1)])
+    assert better in base.policies
 
 
 def test_a_way_that_rests_on_a_declaration_is_dropped_with_it() -> None:

@@ -286,6 +286,7 @@ class Certifier:
             return None    # or ways that are equally short would take turns
         self.known.put(found.policy, found.certificate.steps)
         self.known.by_model[target] = None
+        self.known.by_place.pop(target, None)    # the sets certify it without the map
         return found.policy
 
     def activity(self, here: int | None) -> PhaseActivity:
