@@ -60,7 +60,7 @@ _STATE = ('mnm', 'steps', 'known', 'news', 'sources', 'within')
 _SAVED = ('history', 'homing', 'last_state', 'sources', 'steps', 'work', '_audit', '_epoch',
           '_estimator', '_last_change', '_news', '_watch')
 
-ALGORITHM = 22
+ALGORITHM = 23
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 
@@ -186,8 +186,7 @@ class Exploration(Queries):
 
         For whoever has a clock: the exploration has none.
         """
-        told = self.mnm.runs.directives.looks_are_told
-        return None if told else self.take(LookInput(None, RESET))
+        return None if self.mnm.pairs.scheduled else self.take(LookInput(None, RESET))
 
     def look(self, state: int | None = None, action: int = 0) -> Update:
         """

@@ -45,7 +45,7 @@ def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
     watch.change(CLOSED)
     assert [*watch.closed] == [(3, 1)] and not watch.shut    # as nobody has a clock
     assert execute(watch, 4) is None
-    watch.scheduled = True
+    watch.leave_to_caller()
     for other in (PairChange(3, 1, {3: 40}, {4: 9}), PairChange(3, 1, {4: 40}, {5: 9}),
                   PairChange(3, 1, {4: 40}, {3: 8, 4: 2}), PairChange(3, 1, {4: 40}, {}),
                   PairChange(3, 1, {3: 40, 4: 9}, {3: 9})):
@@ -262,6 +262,7 @@ def test_it_goes_on_from_a_snapshot_as_it_would_have() -> None:
 def test_a_new_round_leaves_closed_ways_alone_as_well() -> None:
     exploration = Exploration(settings(Problem(2, 2.0, 1.0, 0.1)), 0)
     assert exploration.leave_closed() is not None and exploration.leave_closed() is None
+    assert exploration.mnm.pairs.scheduled    # before home is known
     exploration.observe(RESET, 0)
     while exploration.hypothesis is None:
         exploration.observe(exploration.next_action(), 0)

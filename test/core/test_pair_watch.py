@@ -80,7 +80,7 @@ def test_the_table_has_each_event_and_each_status() -> None:
 @pytest.mark.parametrize(('event', 'before'), TABLE)
 def test_the_status_after_an_event_is_that_of_the_table(event: str, before: Status) -> None:
     watch = PairWatch()
-    watch.scheduled = True
+    watch.leave_to_caller()
     INTO[before](watch)
     assert watch.status(PAIR) is before
     watch = again(watch)
@@ -176,7 +176,7 @@ def test_a_pair_without_pauses_is_due_after_a_failure_only_if_it_is_tried_and_no
 def test_what_is_avoided_is_due_after_its_pause_but_for_closed_pairs(
         status: Status, avoided: bool, due: bool) -> None:
     watch = PairWatch()
-    watch.scheduled = True
+    watch.leave_to_caller()
     INTO[status](watch)
     assert watch.avoids(PAIR) == avoided and not watch.due
     assert sum(watch.step() for _ in range(20)) == due
@@ -222,7 +222,7 @@ def test_a_closed_pair_has_pauses_that_double_while_a_change_is_open_and_none_af
 
 def test_a_closed_pair_has_no_pauses_if_a_caller_schedules_its_re_checks() -> None:
     watch = PairWatch()
-    watch.scheduled = True
+    watch.leave_to_caller()
     alarm(watch, HERE)
     watch.pause_closed(True)
     assert not any(watch.step() for _ in range(1000)) and not watch.hurry(PAIR)
@@ -286,7 +286,7 @@ def test_a_closed_pair_is_tried_as_any_other_if_nobody_schedules_re_checks() -> 
     watch = PairWatch()
     INTO[Status.CLOSED](watch)
     assert not watch.avoids(PAIR) and not watch.shut
-    watch.scheduled = True
+    watch.leave_to_caller()
     assert watch.avoids(PAIR) and [*watch.shut] == [PAIR]
 
 

@@ -14,6 +14,7 @@ from mnm_ros.core import (
     Declaration,
     PairChange,
     Policy,
+    Preference,
     Problem,
     RESET,
     Round,
@@ -24,6 +25,7 @@ from mnm_ros.core.components import part
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.change_log import ChangeLog, Outdated
+from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.mnm.schedule import DoublingSchedule, StreamSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.presets import new_mnm
@@ -472,6 +474,19 @@ def test_a_policy_is_doubted_if_what_is_declared_of_its_way_changes_though_it_wa
     assert opened == [(3, 5)]
     checking.support_changed(opened)
     assert log.open and {*checking.doubted} == {5}
+
+
+def test_a_doubted_policy_has_the_next_turn_each_time_that_its_state_is_preferred() -> None:
+    checking, log = watching(Script((HOME, 3, 5), life=40), (HOME, 3, 5))
+    log.notice()
+    checking.doubts.doubt_all()
+    checking.parts.relearning.concern((3, 5))
+    turns, directives = checking.parts.checks.turns, Directives()
+    turns.next({}, 9)    # that of the ring, which others follow
+    for state in (3, 5, 3):
+        directives = directives.after(Preference(state))
+        checking.heed(directives, Preference(state))
+        assert turns.next({}, 9) == state
 
 
 def test_one_surprise_makes_the_phase_ask_for_more() -> None:

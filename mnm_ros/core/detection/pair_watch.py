@@ -298,6 +298,11 @@ class PairWatch:
                 row.end_pauses()
                 row.ways, row.left = Ways.TRIED, 0
 
+    def leave_to_caller(self) -> None:
+        """Let a caller schedule the re-checks of closed pairs from now on, in place of pauses."""
+        self.scheduled = True
+        self.pause_closed(False)
+
     def pause_closed(self, wanted: bool) -> None:
         """Begin the pauses of closed pairs, or end them; re-checks by a caller replace them."""
         for pair in self._of(Status.CLOSED):

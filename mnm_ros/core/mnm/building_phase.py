@@ -266,7 +266,6 @@ class BuildingPhase:
                 if isinstance(stream, Steered):
                     stream.prefer(directives.preferred)
         elif isinstance(wish, LookInput):
-            self._pairs.scheduled = True
             if not wish.only_announces:
                 self._pairs.recheck(wish.pair)
             self._leave_closed()

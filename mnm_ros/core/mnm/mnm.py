@@ -14,7 +14,7 @@ from typing import Any
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.core.inputs import Wish
+from mnm_ros.core.inputs import ImproveInput, LookInput, Wish
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import Recollects, Steered
@@ -263,7 +263,10 @@ class Mnm(PhaseMachine):
 
     def direct(self, wish: Wish) -> None:
         """Take a wish, and let the phase under way heed it."""
-        self.runs.directives = self.runs.directives.after(wish)
+        if isinstance(wish, LookInput):
+            self.pairs.leave_to_caller()
+        else:
+            self.runs.directives = self.runs.directives.after(wish)
         if self._driver is not None:
             self._driver.heed(self.runs.directives, wish)
 
@@ -370,8 +373,8 @@ class Mnm(PhaseMachine):
         self.log.settle()    # it rests on nothing from before what was noticed
         self.checking = self._check_policies(
             result.policies, building.steps_of(result), building.transitions_of(result))
-        for wish in self.runs.directives.for_checks:
-            self.checking.heed(self.runs.directives, wish)
+        for target, within in self.runs.directives.improved.items():
+            self.checking.heed(self.runs.directives, ImproveInput(target, within))
         self.held.publish(self.round, self.checking.policies)
         self.trigger('hypothesis_found')
         self.log.tell(HypothesisFound(self.round, len(result.policies)))

@@ -204,11 +204,8 @@ class WatchPhase(CheckingPhase):
 
     def heed(self, directives: Directives, wish: Wish) -> None:
         if isinstance(wish, Preference):
-            self.parts.checks.turns.prefer([
-                state for state in directives.preferred[-1:] if state in self.doubted])
+            self.parts.checks.turns.prefer({wish.state}.intersection(self.doubted))
         elif isinstance(wish, LookInput):
-            self.parts.pairs.scheduled = True
-            self.parts.pairs.pause_closed(False)    # the caller's re-checks replace the pauses
             if not wish.only_announces and self.parts.pairs.recheck(wish.pair):
                 self.parts.rediscovery.fresh = False    # a restarted run would have another order
             self.doubts.steer()
