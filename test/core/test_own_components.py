@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mnm_ros.core import (
     BaseAlgorithm,
@@ -15,6 +16,7 @@ from mnm_ros.core import (
     Exploration,
     Optimism,
     PhaseActivity,
+    Problem,
     ProvisionalPolicy,
     RESET,
     settings,
@@ -79,6 +81,34 @@ def test_such_a_base_is_built_from_and_checked_with(monkeypatch: pytest.MonkeyPa
                 (end + 3, HOME) for end in range(PROBLEM.actions))}))
         assert exploration.activity().doing and not exploration.candidates
     assert exploration.hypothesis is not None and exploration.trust()
+
+
+def test_a_run_in_which_another_package_puts_a_function_begins_again_after_a_restart(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """A snapshot lacks the function, so that it is taken between two runs alone."""
+    disco = components.BASES['disco']
+
+    def counted(*arguments: Any) -> BaseAlgorithm:
+        base = disco(*arguments)    # type: ignore[operator]
+        observe = base.observe
+        base.observe = lambda action, state: observe(action, state)
+        return base
+
+    monkeypatch.setitem(components.BASES, 'counted', counted)
+    resolved = settings(Problem(2, 2.0, 1.0, 0.5), overrides={'base': 'counted'})
+    exploration = Exploration(resolved, 0)
+    taken = 0
+    while taken < 3:
+        action = exploration.next_action()
+        exploration.observe(action, HOME if action == RESET else action)
+        if not exploration.can_snapshot:
+            assert exploration.understudy() is None
+        elif exploration.hypothesis is not None:
+            taken += 1
+            again = Exploration(resolved, 0, resume=exploration.to_state())
+            assert again.hypothesis == exploration.hypothesis
+            assert again.next_action() == RESET
+    assert exploration.steps > 30
 
 
 class Preferring(BareBase, Steered):

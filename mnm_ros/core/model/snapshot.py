@@ -46,10 +46,12 @@ def covers(thing: object) -> bool:
     """
     Return whether an object is of a class of the core, so that a snapshot can be taken.
 
-    So have to be the parts that it says are ``replaceable``.
+    So have to be the parts that it says are ``replaceable``, and none may hold a function: another
+    package has put it there, and a snapshot of the object lacks it.
     """
-    return type(thing).__module__.startswith(_CORE) and all(
-        map(covers, getattr(thing, 'replaceable', ())))
+    return (_is_of_core(thing)
+            and not any(isinstance(each, _FUNCTIONS) for each in _held(thing).values())
+            and all(map(covers, getattr(thing, 'replaceable', ()))))
 
 
 def take(thing: Any, given: Iterable[object] = ()) -> Any:
@@ -123,7 +125,7 @@ class _Writer:
             return ['g', thing.bit_generator.state]
         if id(thing) in self._given:
             return ['u']
-        if covers(thing):
+        if _is_of_core(thing):
             return ['o', _name(kind), {name: self.value(each)
                                        for name, each in _held(thing).items()}]
         raise SnapshotError(f'no snapshot of {kind.__module__}.{kind.__name__}')
@@ -290,6 +292,10 @@ def _held(thing: Any) -> dict[str, Any]:
     return {**slots, **{name: value for name, value in getattr(thing, '__dict__', {}).items()
                         if name not in left_out
                         and not isinstance(getattr(type(thing), name, None), cached_property)}}
+
+
+def _is_of_core(thing: object) -> bool:
+    return type(thing).__module__.startswith(_CORE)
 
 
 def _is_frozen(kind: type) -> bool:
