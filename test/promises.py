@@ -127,7 +127,7 @@ INEQUALITIES = (
             'core/test_evidence.py core/test_joint.py'),
     Promise('a pair with a floor adds its excess to the budget as far as it may be below',
             'core/statistics/joint.py',
-            'math.fsum(excess.values()) - math.fsum(self._own.values())', '0.0',
+            'math.fsum(each.excess for each in counted.values()) - math.fsum(', '0.0 * math.fsum(',
             'core/test_joint.py'),
     Promise('a pair may be as bad as its floor for nothing', 'core/statistics/joint_rows.py',
             'np.where(first, self.floors, 0.0)), least)', '1.0), least)', 'core/test_joint.py'),

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Union
+from typing import ClassVar, NamedTuple, TYPE_CHECKING, Union
 
-from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.events import Event
+
+if TYPE_CHECKING:    # it needs numpy, which takes long to import
+    from mnm_ros.core.model.counts import Pair
 
 ROBOT = 'robot'
 """The source of what a robot without a name has done, as its robot side reports it."""

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_count
 from mnm_ros.core.model.support import Support
+
+if TYPE_CHECKING:    # it needs numpy, which takes long to import
+    from mnm_ros.core.model.counts import Pair
 
 RESET = -1
 """The action that leads home. It is always there and is never in a list of actions."""
