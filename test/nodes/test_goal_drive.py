@@ -10,7 +10,13 @@ from types import SimpleNamespace
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core import Policy
-from mnm_ros.core.progress.said import GoalUnderWay, Reason, StaysAtGoal
+from mnm_ros.core.progress.said import (
+    GoalUnderWay,
+    NotDescribed,
+    OtherCommands,
+    Reason,
+    StaysAtGoal,
+)
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
@@ -87,6 +93,18 @@ def explored(closed: dict[tuple[int, int], int]) -> dict[str, object]:
     policy = Policy(2, 12, (0, 1), ((0, 1),))
     return {'home': 0, 'policy_to': lambda target: policy, 'closed': closed,
             'mnm': SimpleNamespace(support=SimpleNamespace(all_forbidden=frozenset()))}
+
+
+def test_a_goal_waits_for_a_description_and_fails_for_what_ends_it(peer: Peer) -> None:
+    goals = Goals(peer, **explored({}))
+    goals.begin()
+    goals.drive.yield_robot('', NotDescribed(), time.monotonic())
+    goals.answer(0)
+    assert goals.drive.driving and len(goals.commanded) == 1
+    goals.drive.yield_robot('', '', time.monotonic())
+    assert len(goals.commanded) == 2
+    goals.drive.yield_robot(OtherCommands('/action'), NotDescribed(), time.monotonic())
+    assert goals.end() == (GoalStatus.FAILED, 'another node publishes /action')
 
 
 def test_a_goal_behind_a_closed_way_is_refused(peer: Peer) -> None:

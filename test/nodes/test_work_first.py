@@ -65,7 +65,7 @@ def test_with_idle_it_rests_at_home_for_a_while_after_each_goal(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
         tmp_path: Path) -> None:
     board = Board(peer)
-    process = explorer(explore='idle', idle_after=1.5, checkpoint_dir=str(tmp_path),
+    process = explorer(explore='idle', idle_after=600.0, checkpoint_dir=str(tmp_path),
                        transition_log=True)
     board.heard()
     board.tell()
@@ -75,10 +75,11 @@ def test_with_idle_it_rests_at_home_for_a_while_after_each_goal(
     peer.wait_for(lambda: len(robot.executed) > count + 20, 'steps: the navigator pauses it')
     assert 'work' not in board.status[-1].data
     board.tell((2, GoalStatus.REACHED))
-    board.says(RESTS.format(1.5))
+    board.says(RESTS.format(600))
     peer.wait_for(lambda: board.phase[-1].data == 'paused', 'the phase')
     assert robot.executed[-1][1:] == (-1, 0)
-    board.explores()    # after a while
+    assert peer.set_parameter('explorer', 'idle_after', 0.5).successful
+    board.explores()    # that is over
     assert peer.set_parameter('explorer', 'idle_after', 600.0).successful
     board.tell((2, GoalStatus.REACHED), (1, GoalStatus.REFUSED))    # that counts, too
     board.says(RESTS.format(600))

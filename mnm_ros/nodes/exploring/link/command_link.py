@@ -19,7 +19,6 @@ from mnm_ros.core.progress.said import (
     NodeEnding,
     Reason,
 )
-from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.core.task.step_task import OVER, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
@@ -300,9 +299,4 @@ class CommandLink(RobotLink):
         else:
             self._commands.close()
         self._guard.call(self.loop.yield_robot, objection or reason, now)
-        if not self._goals.driving:
-            return
-        if reason or self.profile.mismatch:
-            self._goals.end(GoalStatus.FAILED, objection or reason)
-        else:
-            self._goals.yield_robot(objection, now)
+        self._goals.yield_robot(self.profile.mismatch or reason, objection, now)

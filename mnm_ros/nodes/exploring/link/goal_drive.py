@@ -152,10 +152,22 @@ class GoalDrive:
             self._tell(replace(self._report, stays=None))
             self._release()
 
-    def yield_robot(self, reason: Reason, now: float) -> None:
-        """Leave the robot alone because of ``reason``, until that is empty; the goal waits."""
-        if self._way is not None and self._loop:
-            self._loop.yield_robot(reason, now)
+    def yield_robot(self, fails: Reason, waits: Reason, now: float) -> None:
+        """
+        Leave the robot alone.
+
+        :param fails: why the goal fails at once; empty if it goes on.
+        :param waits: why the goal waits until this is empty, and goes on with a RESET.
+        """
+        if fails and self.driving:
+            self.end(GoalStatus.FAILED, fails)
+        elif self._way is not None and self._loop and bool(waits) is self._loop.running:
+            if waits:
+                self._loop.running = False
+                self._loop.drive(self._way)    # the answer to the command under way is too late
+                self._way.lose_place()
+            else:
+                self._loop.resume(now)
             self._settle()
 
     def lose_place(self) -> None:
