@@ -13,6 +13,7 @@ from pathlib import Path
 import shutil
 import sqlite3
 from tempfile import mkdtemp
+from typing import Any
 from unittest.mock import patch
 
 from mnm_ros.checkpoint.input_log import SavedInputs
@@ -26,7 +27,7 @@ from tiers import strength
 
 CORRIDOR = load('corridor')
 LONG = strength(340, 4000)    # steps, with several resume points after the hypothesis
-_AFTER = 20    # steps after the last resume point, so that the newest file has inputs
+AFTER = 20    # steps after the last resume point, so that the newest file has inputs
 DELTA = strength(0.5, 0.1)
 SETTINGS = settings(Problem(2, 4.0, 1.0, DELTA))
 IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0,
@@ -63,16 +64,14 @@ def explore(folder: Path, steps: int) -> Exploration:
     """Return an exploration that was kept for so many steps."""
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder, 'explorer', IDENTITY, transition_log=True)
-    # By inputs alone: how long computing takes would decide where the resume points are.
-    schedule = 'mnm_ros.checkpoint.store'
-    with patch.multiple(schedule, LEAST_COMPUTING_PER_POINT=0, MOST_REPLAYED=math.inf):
+    with by_inputs():
         keep(exploration, store, between=100)
         drive(exploration, simulator, steps // 2)
         exploration.relocate(2)
         simulator.state = 2
-        drive(exploration, simulator, steps - steps // 2 - _AFTER)
-        with patch.multiple(schedule, LEAST_COMPUTING_PER_POINT=math.inf):
-            drive(exploration, simulator, _AFTER)
+        drive(exploration, simulator, steps - steps // 2 - AFTER)
+    with by_inputs(none=True):
+        drive(exploration, simulator, AFTER)
         assert store.flush()
     store.close()
     exploration.listeners.clear()
@@ -83,6 +82,12 @@ def restored(folder: Path, identity: dict | None = None) -> tuple[Exploration | 
     store = Store(folder, 'explorer', identity or IDENTITY, transition_log=True)
     loaded = store.load(revive)
     return (loaded[1] if loaded else None), store
+
+
+def by_inputs(none: bool = False) -> Any:
+    """Let inputs alone decide where resume points are, not how long computing takes; or none."""
+    return patch.multiple('mnm_ros.checkpoint.store', MOST_REPLAYED=math.inf,
+                          LEAST_COMPUTING_PER_POINT=math.inf if none else 0)
 
 
 def revive(saved: SavedInputs) -> Exploration:

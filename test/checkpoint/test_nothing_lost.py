@@ -12,6 +12,8 @@ import sqlite3
 from typing import NamedTuple
 
 from kept_explorations import (
+    AFTER,
+    by_inputs,
     CORRIDOR,
     drive,
     IDENTITY,
@@ -51,11 +53,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp('made')
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder / 'ended', 'explorer', IDENTITY, transition_log=True)
-    keep(exploration, store)
-    drive(exploration, simulator, LONG - 5)
-    assert store.flush()
-    drive(exploration, simulator, 5)
-    assert store.flush()
+    with by_inputs():
+        keep(exploration, store, between=50)
+        drive(exploration, simulator, LONG - AFTER)
+    with by_inputs(none=True):
+        drive(exploration, simulator, AFTER - 5)
+        assert store.flush()
+        drive(exploration, simulator, 5)
+        assert store.flush()
     shutil.copytree(folder / 'ended', folder / 'crashed')    # with the journals
     store.close()
     return Run(exploration, folder / 'ended', folder / 'crashed')
