@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 import math
+from typing import Any
 
 from mnm_ros.core.mnm.capabilities import FEW_STATES, Reports
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.planning.shortest_ways import least_costs
+from mnm_ros.core.planning.shortest_ways import sparse_graph
 import numpy as np
 
 RECENT_OUTCOMES = 64
@@ -176,13 +178,18 @@ class _Graph:
         self._ends = np.array([self._places[after] for _, after in cheapest], dtype=np.intp)
         self._costs = np.array([cost for cost, _ in cheapest.values()])
 
+    @cached_property
+    def _backwards(self) -> Any:
+        """Return the moves from their ends, once for all targets."""
+        return sparse_graph(len(self._states), self._costs, self._ends, self._origins)
+
     def way(self, target: int) -> Way:
         """Return the way to a state from everywhere else."""
         if target not in self._places:
             return {}, {}
-        steps, following = least_costs(
-            len(self._states), self._costs, self._ends, self._origins,
-            indices=self._places[target], return_predecessors=True)
+        from scipy.sparse.csgraph import dijkstra  # on first use, see mnm_ros/core/libraries.py
+        steps, following = dijkstra(
+            self._backwards, indices=self._places[target], return_predecessors=True)
         distances, actions = {}, {}
         for place, (distance, after) in enumerate(zip(steps.tolist(), following.tolist())):
             if distance < math.inf:

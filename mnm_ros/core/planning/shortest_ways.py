@@ -21,16 +21,21 @@ def cheapest_edges(costs: Floats, origins: Indices, ends: Indices) -> Indices:
 
 
 def least_costs(size: int, costs: Floats, origins: Indices, ends: Indices, **options: Any) -> Any:
-    """
-    Return what ``scipy.sparse.csgraph.dijkstra`` says of a graph with these edges.
-
-    No two of them have the same ends. Sorted here, they are the matrix as it is kept: to have
-    scipy sort them takes longer than to find the ways.
-    """
+    """Return what ``scipy.sparse.csgraph.dijkstra`` says of a graph with these edges."""
     # Imported on first use, see mnm_ros/core/libraries.py.
-    from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import dijkstra
+    return dijkstra(sparse_graph(size, costs, origins, ends), **options)
+
+
+def sparse_graph(size: int, costs: Floats, origins: Indices, ends: Indices) -> Any:
+    """
+    Return the graph with these edges, of which no two have the same ends, as scipy has it.
+
+    Sorted here, they are the matrix as it is kept: to have scipy sort them takes longer than to
+    find the ways.
+    """
+    from scipy.sparse import csr_matrix
     order = np.lexsort((ends, origins))
     rows = np.searchsorted(origins[order], np.arange(size + 1))
-    return dijkstra(csr_matrix((costs[order], ends[order].astype(np.int32),
-                                rows.astype(np.int32)), (size, size)), **options)
+    return csr_matrix((costs[order], ends[order].astype(np.int32), rows.astype(np.int32)),
+                      (size, size))
