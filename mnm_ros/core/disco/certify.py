@@ -286,7 +286,6 @@ class Certifier:
             return None    # or ways that are equally short would take turns
         self.known.put(found.policy, found.certificate.steps)
         self.known.by_model[target] = None
-        self.known.by_place.pop(target, None)    # the sets certify it without the map
         return found.policy
 
     def activity(self, here: int | None) -> PhaseActivity:
@@ -346,7 +345,6 @@ class Certifier:
     def _make_known(self, policy: Policy, steps: float, evidence: CertificateEvidence,
                     given: bool) -> None:
         self.known.put(policy, steps)
-        self.known.by_place.pop(policy.target, None)
         self._tests.certified(policy, evidence, given)
         self._failed.by_target.pop(policy.target, None)
         self._planner.forget(policy.target)

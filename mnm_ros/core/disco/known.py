@@ -46,10 +46,11 @@ class KnownStates:
         self.by_place: dict[int, PolicyTest | None] = {}
 
     def put(self, policy: Policy, steps: float) -> None:
-        """Record the policy to a state, which is known from now on, and its expected steps."""
+        """Record the policy to a known state and its steps; drop the test of the one before."""
         # A copy, which leaves the map behind that was made for attempts.
         self.policies[policy.target] = replace(policy)
         self.estimates[policy.target] = steps
+        self.by_place.pop(policy.target, None)
 
     def check_again(self, pairs: Collection[Pair], *, attempts: bool = True) -> None:
         """
