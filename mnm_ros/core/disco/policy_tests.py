@@ -102,11 +102,14 @@ class PolicyTests:
 
     def begin(self, offer: Offer) -> None:
         """Begin the test that was offered, unless it has begun."""
-        target = offer.policy.target
         if offer.test is None:
-            if target in self.begun:
-                self._given_up.append(self.begun[target])
-            self.begun[target] = self._examiner.latest.new_test(offer.policy)
+            self.begin_new(offer.policy)
+
+    def begin_new(self, policy: Policy) -> None:
+        """Begin a test of a policy, in place of that of another one to the same target."""
+        if policy.target in self.begun:
+            self._given_up.append(self.begun[policy.target])
+        self.begun[policy.target] = self._examiner.latest.new_test(policy)
 
     def clear(self) -> None:
         """End all tests; their parts of the delta are spent."""

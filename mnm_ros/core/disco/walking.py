@@ -121,7 +121,7 @@ class WalkingCertificates:
             policy = self._through_nearer(Policy(
                 target, self._examiner.horizon, states, (tuple(moves.tolist()),)))
             if steps <= limit and self._leads_on(policy):
-                self._tests.begin(self._tests.offered(policy, steps))
+                self._tests.begin_new(policy)
 
     def _is_due(self, target: int) -> bool:
         """Return whether a state has no test, or the executions for its test have doubled."""
