@@ -173,7 +173,7 @@ def run(base: str, task: Task) -> dict[str, object]:
         wrong[len(simulator.changes)] += not verdict.ok
         if simulator.changes and machine.log.open:
             taken += 1
-            doubted += len(machine.doubted)
+            doubted += len(machine.phase.doubted)
         if simulator.steps >= length:
             break
     return {'wrong': ' '.join(map(str, wrong[1:])),

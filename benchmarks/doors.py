@@ -136,7 +136,7 @@ class Run:
 
     def hints(self) -> int:
         """Return how many hints there were so far."""
-        checking: Any = self.exploration.mnm.checking
+        checking: Any = self.exploration.mnm.phase
         return getattr(getattr(checking, 'hints', None), 'raised', 0)
 
     def too_slow(self) -> set[int]:

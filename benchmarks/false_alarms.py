@@ -37,6 +37,7 @@ from batch import exit_with, Row, run_batch
 from families import draw, FAMILIES
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.phase import MnmPhase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm, PRESETS
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share, SHARES
@@ -125,10 +126,11 @@ def run(name: str, seed: int, steps: int, configuration: Configuration) -> Alarm
     while simulator.steps < steps:
         action = machine.next_action()
         machine.observe(action, simulator.step(action))
-        if machine.checking is None or machine.checking.base is not base:
+        checked = None if machine.state is MnmPhase.BUILDING else machine.phase.base
+        if checked is None or checked is not base:
             given_up = base is not None and not base.finished
             alarms.cut_off += given_up and not _deleted(hypothesis, machine.hypothesis)
-            base = machine.checking.base if machine.checking is not None else None
+            base = checked
             alarms.rediscoveries += base is not None
         if machine.hypothesis is None or machine.hypothesis is hypothesis:
             continue

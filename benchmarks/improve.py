@@ -91,7 +91,7 @@ class Run:
         found: dict[int, Found] = {}
         while len(found) < len(targets) and self.exploration.steps < self.first + most:
             self.step()
-            for target in self.exploration.mnm.nearly_best.keys() - found.keys():
+            for target in self.exploration.mnm.phase.nearly_best.keys() - found.keys():
                 found[target] = Found(
                     self.first, self.exploration.steps - self.first, before[target],
                     self.takes(target), best_time(self.cmp, self.hypothesis.targets, target))

@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 from arguments import Arguments
 from batch import exit_with, run_batch
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.prediction import (
     factors,
@@ -142,7 +143,8 @@ def run(budget: int, base: str, task: Task) -> Run:
     while machine.hypothesis is None and simulator.steps < budget:
         action = machine.next_action()
         machine.observe(action, simulator.step(action))
-        outlooks = machine.building.outlooks if machine.building is not None else []
+        phase = machine.phase
+        outlooks = phase.outlooks if isinstance(phase, BuildingPhase) else []
         if outlooks and simulator.steps >= 1.03 * max(told, default=0):
             told[simulator.steps] = min(
                 (_in_all(predict(REMAINING, factors_left(

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
+from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
+from mnm_ros.core.mnm.phase import MnmPhase
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.statistics.delta_spending import round_delta
@@ -173,8 +174,8 @@ def _explore(name: str, seed: int, configuration: Configuration, resolved: Setti
         if len(trial.exploration) <= len(simulator.changes):
             trial.wrong += not trial.finished
             trial.exploration.append(0)
-        if machine.active is not run:
-            run, begun = machine.active, trial.steps
+        if machine.phase.base is not run:
+            run, begun = machine.phase.base, trial.steps
         trial.finished = verdict.ok
         if machine.hypothesis and not trial.first:
             trial.first = trial.steps
@@ -200,13 +201,13 @@ under way was begun before or after the change.
 
 
 def _reason(verdict: Verdict, machine: Mnm, old: bool) -> str:
-    if machine.state is MnmPhase.BUILDING or machine.active is None:
+    if machine.state is MnmPhase.BUILDING or machine.phase.base is None:
         return 'building'
     what = ('policy fails' if verdict.over_limit
             else 'missing, old run' if old else 'missing, new run')
     if machine.state is MnmPhase.EVALUATION:
         return f'{what} watching'
-    return f'{what} {"evaluating" if machine.active.evaluating else "sampling"}'
+    return f'{what} {"evaluating" if machine.phase.base.evaluating else "sampling"}'
 
 
 def run_stationary(name: str, seed: int, configuration: Configuration) -> Trial:

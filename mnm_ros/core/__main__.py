@@ -3,7 +3,8 @@
 """Print the state machines as Mermaid diagrams: ``python3 -m mnm_ros.core``."""
 
 from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
-from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS, MnmPhase
+from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS
+from mnm_ros.core.mnm.phase import MnmPhase
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
 from mnm_ros.core.task.step_task import diagram, RUN_TRANSITIONS, RunState
 

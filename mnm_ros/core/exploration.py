@@ -223,7 +223,7 @@ class Exploration(Queries):
         self.hypothesis.policy_for(target)
         if target == self.home:
             raise InvalidValueError(f'state {target} is home, where RESET leads, expected another')
-        if not self.mnm.can_improve:
+        if not self.mnm.phase.can_improve:
             raise InvalidValueError(
                 f"policies are not improved with checks '{self.settings.checks}', expected "
                 "'watch'")
@@ -259,7 +259,7 @@ class Exploration(Queries):
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self.mnm
         here = self.last_state
-        before, relearnt, building = mnm.hypothesis, mnm.log.relearnt, mnm.building
+        before, relearnt, phase = mnm.held.hypothesis, mnm.log.relearnt, mnm.phase
         if isinstance(made, (Observation, WorkObservation)) and made.action != RESET:
             self.sources[made.source] = self.sources.get(made.source, 0) + 1
         if isinstance(made, Observation):
@@ -274,10 +274,11 @@ class Exploration(Queries):
         self._weigh(made, here)
         if isinstance(made, PLACING):
             self._open = None
-        revision = mnm.hypothesis if mnm.hypothesis is not before else None
+        held = mnm.held.hypothesis
+        revision = None if held is before else held
         if revision is not None:
-            self._estimator.revised(before, revision, building.withdrawn if (
-                building is not None and mnm.building is None) else ())
+            self._estimator.revised(
+                before, revision, () if mnm.under_revision else phase.withdrawn)
         if mnm.log.relearnt > relearnt:    # no news for ``status``: nothing is revised
             self._happened(Event(self.steps, '', 'change', said=ChangeRelearnt(),
                                  ways=self._estimator.relearnt(self.history.next_states)))

@@ -101,14 +101,12 @@ class ProgressEstimator:
         :param expected_steps: of the published policies by target.
         :param played: the steps that are left by simulation; None if that is not known.
         """
-        mnm = self._mnm
-        if mnm.building is not None and mnm.hypothesis is None:
-            return self._first(mnm.building, played)
-        if mnm.log.open:
+        phase = self._mnm.phase
+        if isinstance(phase, BuildingPhase) and self._mnm.hypothesis is None:
+            return self._first(phase, played)
+        if self._mnm.log.open:
             return self._relearning(step, expected_steps)
-        if mnm.checking is None:
-            return None
-        done, expected = mnm.checking.sweep
+        done, expected = phase.sweep
         low, high = CHECK_RANGE
         return Progress('check', done, expected, max(done, math.floor(low * expected)),
                         max(expected, math.ceil(high * expected))) if expected else None
@@ -127,13 +125,12 @@ class ProgressEstimator:
 
     def _relearning(self, step: int, expected_steps: Mapping[int, float | None],
                     ) -> Progress | None:
-        mnm = self._mnm
+        phase = self._mnm.phase
         left: Prediction | None = None
-        if mnm.building is not None:
-            left = self._until_built(mnm.building)
-        elif isinstance(mnm.checking, WatchPhase):
-            left = Prediction.of(
-                steps_to_relearn(mnm.checking, expected_steps), *RELEARNING_RANGE)
+        if isinstance(phase, BuildingPhase):
+            left = self._until_built(phase)
+        elif isinstance(phase, WatchPhase):
+            left = Prediction.of(steps_to_relearn(phase, expected_steps), *RELEARNING_RANGE)
         if left is None or self._noticed_at is None:    # it was noticed before a restart
             return None
         return _progress('relearning', step - self._noticed_at, left)

@@ -11,8 +11,9 @@ from typing import Union
 from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.capabilities import Reports, Step
-from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
+from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.mnm.phase import MnmPhase
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.history import History
@@ -86,8 +87,8 @@ class Queries(PausableTask):
         if self.state is not RunState.RUNNING:
             return Phase(self.state.value)
         if self.mnm.state in (MnmPhase.HOMING, MnmPhase.BUILDING):
-            active = self.mnm.active
-            evaluating = active is not None and active.evaluating
+            base = self.mnm.phase.base
+            evaluating = base is not None and base.evaluating
             return Phase.BUILDING_EVALUATION if evaluating else Phase.BUILDING_DISCOVERY
         return Phase(self.mnm.state.value)
 
@@ -114,8 +115,8 @@ class Queries(PausableTask):
     @property
     def candidates(self) -> tuple[int, ...]:
         """States that the active run has met and does not know yet."""
-        active = self.mnm.active
-        return active.candidates if isinstance(active, Reports) else ()
+        base = self.mnm.phase.base
+        return base.candidates if isinstance(base, Reports) else ()
 
     @property
     def lost(self) -> tuple[int, ...]:
@@ -171,7 +172,7 @@ class Queries(PausableTask):
         if view is None:
             view = View()
             self.play_on(view)
-        doing = self.mnm.activity()
+        doing = self.mnm.phase.activity()
         running = self.state is RunState.RUNNING
         expected_steps = {target: steps_of(plays) for target, plays in self._expected_plays(
             view, MOST_AT_ONCE).items()}
@@ -264,21 +265,18 @@ class Queries(PausableTask):
 
     def diagnostics(self) -> dict[str, Union[str, int, float, Said]]:
         """Return the figures of the diagnostics message by name."""
-        mnm = self.mnm
-        building, checking = mnm.building, mnm.checking
         return {
-            'round': mnm.round,
+            'round': self.mnm.round,
             'phase': self.phase.value,
-            'quantum': building.schedule.quanta if building else 0,
-            'streams': len(building.streams) if building else 0,
+            'quantum': 0, 'streams': 0,
             'known': len(self._policies),
             'candidates': len(self.candidates),
             'states': self.states,
             'steps': self.steps,
             'reset_misses': self.homing.misses,
-            'check_steps': checking.check_steps if checking else 0,
+            'check_steps': self.mnm.phase.check_steps,
             'check_window': 0, 'failures': '', 'failure_threshold': 0.0,
-            **(checking.figures() if checking else {}),
+            **self.mnm.phase.figures(),
             'last_change': self._last_change or '',
             'changes_noticed': self.changes_noticed,
             'changes_relearnt': self.changes_relearnt,

@@ -135,7 +135,7 @@ class TrustLedger:
 
     def _on_the_way(self, mnm: Mnm, problem: Problem,
                     at_most: int | None) -> Iterator[TrustedPolicy]:
-        streams = mnm.building.numbered if mnm.building is not None else {}
+        streams = mnm.phase.numbered
         if mnm.round != self._round or not streams:
             self._round, self._certified, self._looked = mnm.round, {}, {}
         self._looked = {number: self._looked.get(number) for number in streams}
@@ -168,14 +168,14 @@ def _of_hypothesis(mnm: Mnm, limit: float, expected_plays: Mapping[int, Plays | 
                    ) -> Iterator[TrustedPolicy]:
     if mnm.hypothesis is None:
         return
-    doubted, kept = mnm.doubted, {*mnm.kept}
+    doubted, kept = mnm.phase.doubted, {*mnm.phase.kept}
     for policy in mnm.hypothesis.policies[1:]:
         steps = steps_of(expected_plays.get(policy.target))
         if policy.target in doubted:
             yield _trusted(Trust.DOUBTED, policy, doubted[policy.target], steps)
         elif policy.target in kept:
             yield _trusted(Trust.KEPT, policy, KeptSince(), steps)
-        elif best := mnm.nearly_best.get(policy.target):
+        elif best := mnm.phase.nearly_best.get(policy.target):
             yield _trusted(Trust.PROVEN, policy,
                            OfHypothesisNearlyBest(mnm.hypothesis.round, best.within),
                            steps, best.at_most)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
+from types import SimpleNamespace
 
 from mnm_ros.core import RESET
 from mnm_ros.core.fleet.assignments import Assignments, look_ahead, RECENT_OUTCOMES
@@ -156,9 +157,10 @@ def test_a_robot_keeps_its_way_and_chooses_again_once_it_is_there() -> None:
 class Asks:
     """Stand in for ``Mnm``: asks for action 1 in each state, and records where that leads."""
 
-    home, active = 0, ScriptedBase(0)
+    home = 0
 
     def __init__(self, plans_in: int | None = None) -> None:
+        self.phase = SimpleNamespace(base=ScriptedBase(0))
         self._plans_in = plans_in
         self.led: list[int] = []
 
@@ -194,7 +196,7 @@ def test_where_a_pair_leads_is_else_drawn_from_all_that_it_did_lately() -> None:
 def test_a_lookahead_ends_before_a_plan_for_many_states(
         states: int, plans_in: int | None, ended: bool) -> None:
     asks = Asks(plans_in)
-    asks.active = ScriptedBase(0, range(states))
+    asks.phase.base = ScriptedBase(0, range(states))
     assert asks.ahead(3, {(5, 1): [5, 6, 5]}, {}) == (
         {(5, 1): [0, 1]} if ended else {(5, 1): [0, 1], (6, 1): [2]}, ended)
     assert asks.led == ([5] if ended else [5, 6, 6])

@@ -117,7 +117,7 @@ def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: 
         state: lists for state, lists in FALSE.items() if state != WORLD.start}), 0
     exploration = run.exploration
     while exploration.hypothesis is None:
-        stream, here = exploration.mnm.active, exploration.last_state
+        stream, here = exploration.mnm.phase.base, exploration.last_state
         assert stream is None or isinstance(stream, Disco)
         attempts = stream.certifier.attempts if stream is not None else None
         if attempts is not None and attempts.under_way and here is not None:
@@ -130,10 +130,11 @@ def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: 
 
 
 class Asked:
-    """Takes the place of MNM: there are some pairs that can be tried."""
+    """Takes the place of MNM and of its phase: there are some pairs that can be tried."""
 
     def __init__(self, pairs: int, share: float | None) -> None:
         self.support = Support(Declaration({0: ((0,),)}, {}, share))
+        self.phase = self
         self.made: Counter[Pair] = Counter()
         self.away: Mapping[Pair, float] = {(0, action): 0.0 for action in range(pairs)}
 
@@ -189,7 +190,7 @@ def test_a_run_tries_what_may_be_commanded_the_sooner_the_nearer_it_is() -> None
         state = 0 if action == RESET else ends[state][action][0]
         explored.observe(action, state)
     mnm = explored.understudy()
-    run = mnm.active if mnm is not None else None
+    run = mnm.phase.base if mnm is not None else None
     assert run is not None
     asked = Asked(0, 0.5)
     asked.away = run.auditable()

@@ -197,7 +197,7 @@ def test_streams_that_take_turns_break_nothing_off(
         while machine.hypothesis is None and simulator.steps < strength(2_000, 20_000):
             action = machine.next_action()
             machine.observe(action, simulator.step(action))
-        assert machine.building is not None and len(machine.building.streams) > 10
+        assert isinstance(machine.phase, BuildingPhase) and len(machine.phase.streams) > 10
     assert not broken
 
 
@@ -247,8 +247,8 @@ def test_streams_miss_what_another_one_has_lost() -> None:
             # The policy for state 1 takes 9 steps, as 4 of 5 attempts end in the pit.
             assert exploration.hypothesis is None or 1 not in exploration.hypothesis.targets
         mnm = exploration.understudy()
-        building = mnm.building if mnm is not None else None
-        assert building is not None and len(building.streams) > 1
+        building = mnm.phase if mnm is not None else None
+        assert isinstance(building, BuildingPhase) and len(building.streams) > 1
 
 
 def test_a_rediscovery_misses_the_steps_of_attempts_that_were_broken_off() -> None:

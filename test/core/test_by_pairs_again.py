@@ -19,7 +19,7 @@ def test_a_missing_end_leaves_what_still_stands_and_lets_the_rest_go_on() -> Non
     while exploration.hypothesis is None and len(known) < 7:
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
-        base = exploration.mnm.active
+        base = exploration.mnm.phase.base
         known = tuple(policy.target for policy in base.policies) if base else ()
     assert base is not None and exploration.hypothesis is None, known
     certifier = base.certifier

@@ -18,10 +18,12 @@ from mnm_ros.core import (
     Round,
     settings,
 )
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.memory import Memory
-from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.mnm.phase import MnmPhase
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.said import (
     ChangeTooLong,
@@ -253,8 +255,8 @@ def test_what_is_certified_before_the_first_hypothesis_is_watched(seed: int) -> 
                        for middle in ('..S.......', '.#S.......')), seed=seed, radius=6.0)
 
     def certified() -> bool:
-        building = world.mnm.building
-        assert building is not None, f'seed {seed}'
+        building = world.mnm.phase
+        assert isinstance(building, BuildingPhase), f'seed {seed}'
         return any(found.certified and found.policy.plays(arm)
                    for stream in building.learning for found in provisional_of(stream)[0])
     world.step(2_200)
@@ -366,12 +368,13 @@ def test_what_is_held_while_the_next_round_is_built_follows_memory() -> None:
     mnm = row_learnt().mnm
     closes, opens = PairChange(1, 0, {2: 40}, {1: 9}), PairChange(1, 0, {1: 40}, {2: 4})
     assert mnm.hypothesis is not None
-    mnm._memory.note(closes)
-    mnm._memory.keep([mnm.hypothesis.policy_for(2)], {(1, 0): [2]})
-    mnm._memory.note(opens)
-    mnm._take_change(closes)
+    held = mnm.held
+    held.memory.note(closes)
+    held.memory.keep([mnm.hypothesis.policy_for(2)], {(1, 0): [2]})
+    held.memory.note(opens)
+    held.follow(closes)
     assert mnm.hypothesis.targets == (0, 1)
-    mnm._take_change(opens)
+    held.follow(opens)
     assert mnm.hypothesis.targets == (0, 1, 2)
 
 
@@ -386,17 +389,17 @@ def test_what_nothing_speaks_against_is_kept_while_a_change_is_open_and_in_the_n
         ) -> None:
     """And the hypothesis of the next round is none to be relearnt."""
     world = row_learnt()
-    mnm, checking = world.mnm, world.mnm.checking
-    assert isinstance(checking, WatchPhase) and not mnm.kept
+    mnm, checking = world.mnm, world.mnm.phase
+    assert isinstance(checking, WatchPhase) and not checking.kept
     checking.doubts.notice_all()
     checking.doubts.doubt([2])
-    assert ([*mnm.kept], [*mnm.doubted]) == ([1], [2])
+    assert ([*checking.kept], [*checking.doubted]) == ([1], [2])
     checking.parts.relearning.steps = 10**6
     while mnm.round == 1:
         world.step(1)
-    assert 1 in mnm.kept and not {*mnm.kept} & {*mnm.doubted}
+    assert 1 in mnm.phase.kept and not {*mnm.phase.kept} & {*mnm.phase.doubted}
     assert mnm.state is MnmPhase.BUILDING and mnm.log.open
-    while mnm.checking is None:
+    while mnm.state is MnmPhase.BUILDING:
         world.step(1)
-    assert not mnm.kept and not mnm.doubted
-    assert not mnm.log.open and not mnm.checking.doubted
+    assert not mnm.phase.kept and not mnm.phase.doubted
+    assert not mnm.log.open

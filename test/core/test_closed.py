@@ -266,7 +266,7 @@ def test_a_new_round_leaves_closed_ways_alone_as_well() -> None:
     exploration.observe(RESET, 0)
     while exploration.hypothesis is None:
         exploration.observe(exploration.next_action(), 0)
-    checking: Any = exploration.mnm.checking
+    checking: Any = exploration.mnm.phase
     assert checking.parts.pairs.scheduled and exploration.closed == {}
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import json
 
 from mnm_ros.core import Exploration, Problem, RESET, settings, Trust, View
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.simulation.cmp import Cmp, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps, judge
 from mnm_ros.simulation.scenario import load
@@ -158,8 +159,9 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
     assert all('certified' in sentence(told[place].said) for place in before - {1})
     assert world.exploration.activity().progress is not None
     mnm = world.exploration.understudy()
-    building = mnm.building if mnm is not None else None
-    assert building is not None and len(building.streams) == len(building.replaced) == 1
+    building = mnm.phase if mnm is not None else None
+    assert isinstance(building, BuildingPhase)
+    assert len(building.streams) == len(building.replaced) == 1
 
 
 @pytest.mark.parametrize('base', [pytest.param('disco', marks=thorough(

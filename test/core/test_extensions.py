@@ -88,8 +88,7 @@ def test_a_state_is_known_only_once_all_is_that_its_policy_goes_through() -> Non
         assert exploration.steps < 4000
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
-        building = exploration.mnm.building
-        run = building.active if building is not None else None
+        run = exploration.mnm.phase.base
         if isinstance(run, Disco):
             shared = max(shared, len(run.certifier.attempts.passed)
                          if run.certifier.attempts else 0)

@@ -344,8 +344,8 @@ def test_several_robots_improve_a_policy_together() -> None:
     world = World(still(strength('row', 'corridor')), strength(2, 3)).explore()
     within = strength(0.9, 0.1)
     world.exploration.improve(1, within)
-    world.go_on(lambda: 1 in world.exploration.mnm.nearly_best)
-    proof = world.exploration.mnm.nearly_best[1]
+    world.go_on(lambda: 1 in world.exploration.mnm.phase.nearly_best)
+    proof = world.exploration.mnm.phase.nearly_best[1]
     assert proof.at_least <= 10 / 9 <= proof.at_most <= (1 + within) * proof.at_least
     assert world.right
 

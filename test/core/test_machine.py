@@ -9,7 +9,8 @@ import runpy
 
 from mnm_ros.core import RunState
 from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
-from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS, MnmPhase
+from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS
+from mnm_ros.core.mnm.phase import MnmPhase
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
 from mnm_ros.core.task.step_task import machine_of, PhaseMachine, RUN_TRANSITIONS, Table
 import pytest

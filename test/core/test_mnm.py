@@ -20,9 +20,11 @@ from mnm_ros.core import (
     settings,
 )
 from mnm_ros.core.components import CHECKS
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import Step
-from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
+from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Value
+from mnm_ros.core.mnm.phase import MnmPhase
 from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.paper.window_phase import WindowPhase
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
@@ -89,8 +91,8 @@ def mnm(script: Script, exponent: float = 2, window: int = WINDOW, printed: bool
 
 
 def checking_of(machine: Mnm) -> WindowPhase:
-    assert isinstance(machine.checking, WindowPhase)
-    return machine.checking
+    assert isinstance(machine.phase, WindowPhase)
+    return machine.phase
 
 
 def run(machine: Mnm, world: World, until: Callable[[], bool], limit: int = 200_000) -> int:
@@ -108,7 +110,7 @@ def check_runs(machine: Mnm, world: World, runs: int) -> None:
     for _ in range(runs):
         before = checking_of(machine).runner
         run(machine, world, lambda before=before: (
-            machine.checking is None or checking_of(machine).runner is not before))
+            machine.state is MnmPhase.BUILDING or checking_of(machine).runner is not before))
 
 
 def test_the_first_step_is_a_reset_that_tells_where_home_is() -> None:
@@ -125,20 +127,20 @@ def test_streams_get_their_quanta_for_thousands_of_them(exponent: int) -> None:
     machine = mnm(script, exponent)
     world = World()
     machine.observe(RESET, HOME)
-    assert machine.building is not None
+    assert isinstance(machine.phase, BuildingPhase)
     reference = StreamSchedule(exponent)
     previous = None
     interruptions: dict[int, int] = {}
     for quantum in range(1, quanta + 1):
         chosen = reference.next()
-        assert machine.building.schedule.quanta == quantum
+        assert machine.phase.schedule.quanta == quantum
         active = script.runs[chosen]
-        assert machine.active is active
+        assert machine.phase.base is active
         assert active.interruptions == interruptions.get(chosen, 0) + (active is not previous)
         interruptions[chosen] = active.interruptions
         before = active.steps
         for _ in range(QUANTUM):
-            assert machine.active is active
+            assert machine.phase.base is active
             action = machine.next_action()
             machine.observe(action, world.step(action))
         assert active.steps == before + QUANTUM
@@ -202,7 +204,7 @@ def test_the_output_of_the_first_stream_that_finishes_is_the_hypothesis() -> Non
     assert steps == 1 + 6 * QUANTUM + 1
     assert machine.hypothesis is not None
     assert machine.hypothesis.targets == (HOME, 3, 5) and machine.hypothesis.version == (1, 0)
-    assert machine.state is MnmPhase.REDISCOVERY and machine.building is None
+    assert machine.state is machine.phase.kind is MnmPhase.REDISCOVERY
     assert script.problems[0].delta == round_delta(0.1, 1)
 
 

@@ -59,7 +59,7 @@ def test_which_stream_has_the_robot_is_told_once_there_are_several() -> None:
         phase.observe(RESET, HOME)
         said = sentence(phase.activity().said).removeprefix(
             sentence(ScriptedBase(0).activity().said))
-        number = [stream is phase.active for stream in phase.streams].index(True) + 1
+        number = [stream is phase.base for stream in phase.streams].index(True) + 1
         several = len(phase.streams) > 1
         assert said == (f' (stream {number} of {len(phase.streams)})' if several else '')
         told.append(said)
@@ -167,7 +167,7 @@ def test_a_stream_that_evaluates_has_the_robot_for_the_way_home_and_one_attempt(
         assert phase.schedule.quanta == 1
     phase.observe(RESET, HOME)
     assert phase.schedule.quanta == 2
-    phase.active.episode_over = True
+    phase.base.episode_over = True
     phase.observe(RESET, HOME)
     assert phase.schedule.quanta == 3
 
@@ -187,8 +187,8 @@ def test_streams_witness_and_miss_what_others_do_but_no_reset() -> None:
     phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=True)
     while len(phase.streams) < 2:
         phase.observe(RESET, HOME)
-    active, other = phase.active, next(
-        stream for stream in phase.streams if stream is not phase.active)
+    active, other = phase.base, next(
+        stream for stream in phase.streams if stream is not phase.base)
     assert isinstance(active, ScriptedBase) and isinstance(other, ScriptedBase)
     before = len(other.seen)
     phase.observe(3, 5)    # nobody knows from where

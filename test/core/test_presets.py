@@ -83,7 +83,7 @@ def test_a_base_from_another_package_is_named_by_module_and_factory() -> None:
     assert isinstance(new_base(resolved, home=0), ScriptedBase)
     mnm = new_mnm(resolved)
     mnm.observe(mnm.next_action(), 0)
-    assert isinstance(mnm.active, ScriptedBase)
+    assert isinstance(mnm.phase.base, ScriptedBase)
 
 
 @pytest.mark.parametrize(('preset', 'overrides', 'text'), [

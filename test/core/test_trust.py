@@ -23,6 +23,7 @@ from mnm_ros.core import (
     TrustedPolicy,
     View,
 )
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.progress.said import NotProvenSince
 from mnm_ros.core.progress.trust import from_json, LEAST, may_follow, to_json
 from mnm_ros.core.trust_ledger import TrustLedger
@@ -193,8 +194,8 @@ def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
     moves = {0: (RESET,) * 5, 1: (0, RESET, 0, 0, 0), 2: (0, 0, RESET, 0, 0),
              3: (0, 0, 0, RESET, 1), 4: (1, 0, 0, 0, RESET)}
     mnm = SimpleNamespace(
-        home=0, round=1, building=None, nearly_best={},
-        doubted={4: NotProvenSince()}, kept=(),
+        home=0, round=1, phase=SimpleNamespace(
+            numbered={}, nearly_best={}, doubted={4: NotProvenSince()}, kept=()),
         support=problem.support, hypothesis=Hypothesis(1, 3, 20, tuple(
             Policy(target, 20, states, (played,)) for target, played in moves.items())))
     ledger = TrustLedger()
@@ -213,7 +214,7 @@ def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
     problem.support.declared = problem.support.declared.audited()
     problem.support.refute(1, 0, 4)
     assert told()[3] == (Trust.PROVEN, 3)    # it may come to 4 now, and go on from there
-    mnm.doubted = {}
+    mnm.phase.doubted = {}
     assert told()[4] == (Trust.PROVEN, 1)
     with pytest.raises(ValueError, match='declared'):
         from_json('{"version": [1, 3], "states": {"3": {"trust": "proven", "given": '
@@ -227,8 +228,9 @@ def test_a_policy_that_is_doubted_is_told_before_one_that_is_only_declared() -> 
     doubted = Policy(1, 20, (0, 1), ((0, RESET),))
     hypothesis = Hypothesis(1, 3, 20, (Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted))
     hypothesis = Hypothesis(1, 3, 20, (Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted))
-    mnm = SimpleNamespace(home=0, round=1, building=None, doubted={1: 'why'}, kept=(),
-                          support=problem.support, hypothesis=hypothesis)
+    mnm = SimpleNamespace(
+        home=0, round=1, support=problem.support, hypothesis=hypothesis,
+        phase=SimpleNamespace(numbered={}, doubted={1: 'why'}, kept=()))
     told = TrustLedger().policies(
         cast(Any, mnm), settings(problem), 5, {1: None}, lambda state, action: {})
     assert {each.policy.target: each.trust for each in told} == {
@@ -243,8 +245,8 @@ def test_what_rests_on_what_was_forgotten_is_dropped() -> None:
         for _ in range(3 * EVERY):
             run.step()
         certified = targets(run.exploration.trust(), Trust.CERTIFIED)
-    building, home = run.exploration.mnm.building, run.exploration.home
-    assert building is not None and home is not None
+    building, home = run.exploration.mnm.phase, run.exploration.home
+    assert isinstance(building, BuildingPhase) and home is not None
     stream = building.streams[0]
     for state in certified:    # that other pairs have grown since does not hide it
         for _ in range(50):

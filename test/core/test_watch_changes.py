@@ -26,6 +26,7 @@ from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.change_log import ChangeLog, Outdated
 from mnm_ros.core.mnm.directives import Directives
+from mnm_ros.core.mnm.phase import MnmPhase
 from mnm_ros.core.mnm.schedule import DoublingSchedule, StreamSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.presets import new_mnm
@@ -537,14 +538,14 @@ def test_a_benign_change_does_not_make_the_robot_stay_at_home(
     idle = sampling = 0
     for step in range(steps):
         action = machine.next_action()
-        if step > change and machine.checking and machine.checking.rediscovering:
+        if step > change and machine.state is MnmPhase.REDISCOVERY:
             sampling += 1
             idle += action == RESET and here == 0
         arrives = here == 0 and rng.random() < (0.3 if step < change else 0.08)
         here = 0 if action == RESET else action + 1 if arrives else here
         machine.observe(action, here)
-    assert machine.checking is not None and machine.round == 1
-    assert machine.checking.parts.rediscovery.limit.cut_offs == 0 and idle < sampling / 20
+    assert isinstance(machine.phase, WatchPhase) and machine.round == 1
+    assert machine.phase.parts.rediscovery.limit.cut_offs == 0 and idle < sampling / 20
     assert sampling > (steps - change) / 6
     assert machine.hypothesis is not None and len(machine.hypothesis.policies) == 5
 
@@ -636,15 +637,15 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
 def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
     machine = new_mnm(settings(Problem(3, 3.0, 1.0, 0.1)), 3)
     rng, here, seen = np.random.default_rng(3), 0, Counts()
-    while machine.checking is None:
+    while machine.hypothesis is None:
         action = machine.next_action()
         after = 0 if action == RESET or here else 1 + action if rng.random() < 0.6 else 0
         if action != RESET:
             seen.add(here, action, after)
         machine.observe(action, after)
         here = after
-    assert isinstance(machine.checking, WatchPhase) and machine.hypothesis is not None
-    made = detectors(machine.checking.parts.transitions)
+    assert isinstance(machine.phase, WatchPhase) and machine.hypothesis is not None
+    made = detectors(machine.phase.parts.transitions)
     assert {pair: detector.executions for pair, detector in made.items()} == {
         pair: sum(after.values()) for pair, after in seen.as_dict().items()
         if pair[0] in machine.hypothesis.targets}
@@ -684,9 +685,9 @@ def test_a_change_while_building_is_told_and_replaces_the_streams() -> None:
         change = phase.observe(5, 6)
     assert (change.state, change.action, {*change.before}, {*change.after}) == (HOME, 5, {5}, {6})
     assert sum(change.after.values()) <= 20
-    assert len(phase.streams) == 1 and phase.active not in before
+    assert len(phase.streams) == 1 and phase.base not in before
     assert phase.next_action() == ScriptedBase(0).next_action()
-    assert phase.steps_of(phase.active) == 0 and not phase.replaced    # these cannot forget
+    assert phase.steps_of(phase.base) == 0 and not phase.replaced    # these cannot forget
 
 
 def test_a_change_from_before_the_streams_began_replaces_none() -> None:
@@ -703,19 +704,19 @@ def test_a_change_from_before_the_streams_began_replaces_none() -> None:
     assert not any(told(2, 0) for _ in range(4))    # both have changed by now
     while not told(1, 0):
         pass
-    first, second = phase.replaced[0], phase.active
+    first, second = phase.replaced[0], phase.base
     assert isinstance(first, Forgetting) and isinstance(second, Forgetting)
     while not told(2, 0):
         pass
-    assert phase.active is second and phase.replaced == [first]
+    assert phase.base is second and phase.replaced == [first]
     assert first.forgotten == [(HOME, 1), (HOME, 2)] and second.forgotten == [(HOME, 2)]
     # What changes from now on, the second one has seen.
     for _ in range(60):
         assert not told(2, 0)
     while not told(2, 2):
         pass
-    assert phase.active is not second and phase.replaced == [first]
-    assert phase.steps_of(phase.active) == 0
+    assert phase.base is not second and phase.replaced == [first]
+    assert phase.steps_of(phase.base) == 0
 
 
 class Forgetting(ScriptedBase):

@@ -13,7 +13,7 @@ from test_mnm import check_runs, checking_of, hypothesis_of, run, WINDOW, World
 
 def test_what_a_check_run_is_doing_is_told() -> None:
     machine, world = hypothesis_of((HOME, 3, 5), lambda: ScriptedBase(6, (HOME, 3, 5))), World()
-    doing = machine.activity()
+    doing = machine.phase.activity()
     assert sentence(doing.said).startswith('check-run: ') and doing.tests[-1].kind == 'rediscovery'
     assert (doing.tests[-1].evidence, doing.tests[-1].threshold) == (
         0.0, float(checking_of(machine).check_steps))
@@ -22,14 +22,14 @@ def test_what_a_check_run_is_doing_is_told() -> None:
     told: list[int | None] = []
     while not checking_of(machine).rediscovering:
         queue = checking_of(machine).runner.queue
-        doing = machine.activity()
+        doing = machine.phase.activity()
         told.append(doing.target)
         assert (doing.doing, doing.target) == ('watching', queue[-1].target)
         assert doing.said == CheckRunAttempts(doing.target, 0, 0, len(queue))
         assert [test.state for test in doing.tests] == [doing.target]
         before = doing.target
         run(machine, world, lambda before=before: (    # type: ignore[misc]
-            checking_of(machine).rediscovering or machine.activity().target != before))
+            checking_of(machine).rediscovering or machine.phase.activity().target != before))
     assert set(told) - {HOME} == {3, 5}
 
 

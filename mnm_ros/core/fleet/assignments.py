@@ -238,6 +238,6 @@ def look_ahead(mnm: Mnm, here: int | None, steps: int,
 
 
 def _many(mnm: Mnm) -> bool:
-    active = mnm.active
-    candidates = active.candidates if isinstance(active, Reports) else ()
-    return active is not None and len(active.policies) + len(candidates) > 2 * FEW_STATES
+    base = mnm.phase.base
+    candidates = base.candidates if isinstance(base, Reports) else ()
+    return base is not None and len(base.policies) + len(candidates) > 2 * FEW_STATES

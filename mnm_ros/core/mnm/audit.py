@@ -26,10 +26,10 @@ class Audit:
         """Record a step, of so many, which are counted, and ask for one that is due with it."""
         share = mnm.support.declared.audit
         if share and int(steps * share) > int((steps - 1) * share):
-            away = mnm.auditable()
+            away = mnm.phase.auditable()
             pair = min(away, key=lambda each: (
                 (1 + max(counts.visits(*each), self._asked.get(each, 0)))
                 * (1 + away[each]), away[each]), default=None)
             if pair is not None:
                 self._asked[pair] = self._asked.get(pair, 0) + 1
-                mnm.request_sample(*pair)
+                mnm.phase.request_sample(*pair)

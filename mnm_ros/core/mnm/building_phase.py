@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Union
 
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
@@ -25,6 +26,8 @@ from mnm_ros.core.mnm.capabilities import (
 from mnm_ros.core.mnm.certificate_watch import CertificateWatch
 from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.directives import Directives
+from mnm_ros.core.mnm.held import HeldHypothesis
+from mnm_ros.core.mnm.phase import MnmPhase, Phase
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
@@ -33,13 +36,16 @@ from mnm_ros.core.model.problem import pair_of
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.prediction import Outlook
-from mnm_ros.core.progress.said import InStream
+from mnm_ros.core.progress.said import InStream, Said
+
+if TYPE_CHECKING:
+    from mnm_ros.core.mnm.mnm import Mnm
 
 _MOST_QUANTA = 4
 """So long a quantum may last at most: only a base that does not keep its word is broken off."""
 
 
-class BuildingPhase:
+class BuildingPhase(Phase):
     """
     Runs quanta of streams.
 
@@ -60,9 +66,10 @@ class BuildingPhase:
         the stream is as worthless as it would be on its own.
     :param transitions: sees the steps of all streams; None if it is not asked for.
     :param pairs: that fail, are suspected or closed; None to begin with nothing.
-    :param log: receives whether closed pairs lead on again.
+    :param log: receives what changes, and whether closed pairs lead on again.
     :param round_number: of the round, for the log.
-    :ivar active: the one that has the robot.
+    :param held: the hypothesis that is published meanwhile; None without any.
+    :ivar base: the stream that has the robot.
     :ivar here: where the robot is; None if that is not known.
     :ivar steps_taken: steps of all streams.
     :ivar worked: whether they have learnt from what others had executed.
@@ -71,18 +78,21 @@ class BuildingPhase:
     Source: Gajane et al. 2019, section 4.
     """
 
+    kind = MnmPhase.BUILDING
+    base: BaseAlgorithm
+
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  schedule: Schedule, shared: bool,
                  transitions: TransitionMonitor | None = None,
                  pairs: PairWatch | None = None, log: ChangeLog | None = None,
-                 round_number: int = 1) -> None:
+                 round_number: int = 1, held: HeldHypothesis | None = None) -> None:
         self.schedule = schedule
         self._new_stream = new_stream
         self._shared = shared
         self._transitions = transitions
         self._pairs = pairs or PairWatch()
         self._log, self._round = log or ChangeLog(), round_number
-        self.active: BaseAlgorithm
+        self._held = held or HeldHypothesis()
         self.steps_taken = 0
         self.withdrawn: dict[int, None] = {}
         self.worked = False
@@ -95,11 +105,6 @@ class BuildingPhase:
         self.here: int | None = None
         self._asked: int | None = None
         self._activate()
-
-    @property
-    def result(self) -> BaseAlgorithm | None:
-        """Return the stream that finished, once there is one."""
-        return self.active if self.active.finished else None
 
     @property
     def known_policies(self) -> Iterator[Policy]:
@@ -141,14 +146,22 @@ class BuildingPhase:
             if self._learning[number] is stream)
 
     @property
+    def doubted(self) -> Mapping[int, Said]:
+        return self._held.doubted
+
+    @property
+    def kept(self) -> Collection[int]:
+        return self._held.kept
+
+    @property
     def can_snapshot(self) -> bool:
         """Whether it can be saved: all streams are of the core, or none has learnt anything."""
         return self.steps_taken == 0 and not self.worked or not self.foreign
 
     @property
-    def foreign(self) -> list[object]:
-        """Return the streams of which no snapshot can be taken."""
-        return [stream for stream in self.learning if not snapshot.covers(stream)]
+    def foreign(self) -> Sequence[object]:
+        """Return the phase itself if no snapshot can be taken of one of the streams."""
+        return () if all(map(snapshot.covers, self.learning)) else (self,)
 
     @property
     def outlooks(self) -> list[tuple[int, Outlook]]:
@@ -159,16 +172,27 @@ class BuildingPhase:
 
     def activity(self) -> PhaseActivity:
         """Return what the active stream is doing, for display."""
-        doing = activity_of(self.active)
+        doing = activity_of(self.base)
         if len(self.streams) == 1:
             return doing
-        number = self.streams.index(self.active) + 1
+        number = self.streams.index(self.base) + 1
         return replace(doing, said=InStream(doing.said, number, len(self.streams)))
+
+    def figures(self) -> Mapping[str, Union[str, int, float]]:
+        return {'quantum': self.schedule.quanta, 'streams': len(self.streams)}
 
     def next_action(self) -> int:
         """Return the action of the active stream; the same until ``observe`` is called."""
-        self._asked = self.active.next_action()
+        self._asked = self.base.next_action()
         return self._asked
+
+    def after(self, action: int, state: int, mnm: Mnm) -> Phase:
+        """Make a step; once a stream has finished, its policies are checked."""
+        self.observe(action, state)
+        stream = self.base
+        if not stream.finished:
+            return self
+        return mnm.check(stream.policies, self.steps_of(stream), self.transitions_of(stream))
 
     def observe(self, action: int, state: int) -> PairChange | None:
         """
@@ -177,17 +201,17 @@ class BuildingPhase:
         :returns: what has changed, if the pair leads elsewhere than before.
         """
         pair, self.here, self._asked = pair_of(self.here, action), state, None
-        self.active.observe(action, state)
+        self.base.observe(action, state)
         self._steps += 1
         self.steps_taken += 1
         change = None
         if pair is not None:
-            for stream in self._learners(self.active):
+            for stream in self._learners(self.base):
                 stream.add_transition(*pair, state)
             change = self._watch(pair, state)
         self._watch_certificates(pair, state)
         # The stream that finished is the result: no other stream may have the robot any more.
-        if not self.active.finished and self._quantum_over():
+        if not self.base.finished and self._quantum_over():
             self._activate()
         if pair is not None:
             self._take(pair, state, change)
@@ -231,18 +255,18 @@ class BuildingPhase:
             forgotten = [stream for stream in self.learning
                          if isinstance(stream, Relearns) and stream.forget(*pair)]
             self._executed[pair] = 0
-            if sum(change.after.values()) < executed or self.active not in forgotten:
+            if sum(change.after.values()) < executed or self.base not in forgotten:
                 self._replace(forgotten[-1:])
         return change
 
     def _watch_certificates(self, pair: Pair | None, next_state: int) -> None:
         """Have what certified policies usually do executed now and then, and what has failed."""
-        if self._transitions is None or self.active.finished or not isinstance(
-                self.active, Samples):
+        if self._transitions is None or self.base.finished or not isinstance(
+                self.base, Samples):
             return
-        due = self._certificates.executed(pair, next_state, self.active, self._transitions)
+        due = self._certificates.executed(pair, next_state, self.base, self._transitions)
         if due is not None:
-            self.active.request_sample(*due)
+            self.base.request_sample(*due)
 
     def _replace(self, kept: Sequence[BaseAlgorithm]) -> None:
         """Let a stream that begins now take the place of all others, but go on with ``kept``."""
@@ -254,7 +278,6 @@ class BuildingPhase:
         self._activate()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
-        """Let all streams recompute what rests on where the pairs may lead."""
         for stream in self.learning:
             if isinstance(stream, Relearns):
                 stream.support_changed(pairs)
@@ -276,7 +299,7 @@ class BuildingPhase:
         self._leave_closed()
 
     def _take(self, pair: Pair, next_state: int, change: PairChange | None) -> None:
-        """Record the status of a pair that was executed."""
+        """Record the status of a pair that was executed, and what it changes."""
         if change is not None:
             self._pairs.change(change)
             self._leave_closed()
@@ -285,6 +308,14 @@ class BuildingPhase:
             self._log.tell_recheck(self._round, pair, news)
         if news or pair in self._pairs.due:
             self._leave_closed()
+        if change is not None:
+            self._log.notice()
+            self._log.tell_changed(self._round, change)
+            self._held.follow(change)
+
+    def auditable(self) -> Mapping[Pair, float]:
+        # Before its first step, all that there is to say of the phase is that it begins.
+        return super().auditable() if self.steps_taken else {}
 
     def _leave_closed(self) -> None:
         """Let all streams execute closed pairs when nothing else is left, unless a try is due."""
@@ -299,14 +330,9 @@ class BuildingPhase:
         for pair in self._pairs.due:
             self.request_sample(*pair)
 
-    def request_sample(self, state: int, action: int) -> None:
-        """Let the active stream execute a pair soon."""
-        if isinstance(self.active, Samples):
-            self.active.request_sample(state, action)
-
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
-        return may_plan(self.active, action, state)
+        return may_plan(self.base, action, state)
 
     def interrupt(self) -> None:
         """
@@ -316,13 +342,13 @@ class BuildingPhase:
         they may leave out: what they learn from would be a choice of the steps that were made.
         """
         if pair := pair_of(self.here, self._asked):
-            for stream in self._learners(self.active):
+            for stream in self._learners(self.base):
                 stream.add_censored(*pair)
         self.here = self._asked = None
-        self.active.interrupt()
+        self.base.interrupt()
 
     def _quantum_over(self) -> bool:
-        stream = self.active
+        stream = self.base
         turns = stream if isinstance(stream, TakesTurns) else None
         if turns is not None and not turns.between_attempts:
             return self._steps >= _MOST_QUANTA * stream.quantum
@@ -341,9 +367,9 @@ class BuildingPhase:
             if self._closed and isinstance(new, Steered):
                 new.leave_closed(self._closed)
         stream = self.streams[chosen]
-        if self.schedule.quanta == 1 or stream is not self.active:
+        if self.schedule.quanta == 1 or stream is not self.base:
             stream.interrupt()
             self._certificates.begin()
-        self.active = stream
+        self.base = stream
         self._evaluating = stream.evaluating
         self._steps = 0

@@ -4,26 +4,26 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 import math
-from typing import Any, Protocol, Union
+from typing import Any, Protocol, TYPE_CHECKING, Union
 
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.inputs import Wish
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Samples
+from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns
 from mnm_ros.core.mnm.change_log import ChangeLog
-from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.mnm.phase import MnmPhase, Phase
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.progress.activity import PhaseActivity
-from mnm_ros.core.progress.said import Said
+
+if TYPE_CHECKING:
+    from mnm_ros.core.mnm.mnm import Mnm
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Round:
     patience_for_proofs: float = math.inf
 
 
-class CheckingPhase(ABC):
+class CheckingPhase(Phase):
     """
     Drives the robot to check, reduce and extend a hypothesis.
 
@@ -91,94 +91,42 @@ class CheckingPhase(ABC):
     check_steps: int
 
     @property
-    def known_policies(self) -> Sequence[Policy]:
-        """Return the policies of the hypothesis and of the rediscovery."""
-        return (*self.policies, *self.base.policies)
+    def kind(self) -> MnmPhase:
+        return MnmPhase.REDISCOVERY if self.rediscovering else MnmPhase.EVALUATION
 
-    @property
-    def doubted(self) -> Mapping[int, Said]:
-        """
-        Return why a policy is doubted, by target.
-
-        A change concerns it and it is not proven since, or there is a hint of one.
-        """
-        return {}
-
-    @property
-    def kept(self) -> Collection[int]:
-        """Return the targets of policies that are not proven since a change, and not doubted."""
-        return ()
-
-    def heed(self, directives: Directives, wish: Wish) -> None:
-        """
-        Do what is wished, as far as the phase can; optional.
-
-        :param directives: what all wishes come to, with this one.
-        """
-
-    @property
-    def can_improve(self) -> bool:
-        """Whether it heeds ``ImproveInput``."""
-        return False
-
-    @property
-    def nearly_best(self) -> Mapping[int, NearlyBest]:
-        """Return what is proven of policies that were to be improved, by target."""
-        return {}
-
-    @property
-    def can_snapshot(self) -> bool:
-        """Whether it can be saved: by a snapshot, but for ``foreign`` that can begin again."""
-        return False
-
-    @property
-    def foreign(self) -> Sequence[object]:
-        """Return the parts of other packages, of which no snapshot can be taken."""
-        return ()
-
-    def foreign_detectors(self) -> Any:
-        """Return what detectors of other packages hold, as plain data."""
-
-    def begin_again(self, detectors: Any) -> None:
-        """Make the parts of other packages again, once all else is put here."""
-
-    @abstractmethod
-    def next_action(self) -> int:
-        """Return the action to execute; the same until ``observe`` is called."""
+    def after(self, action: int, state: int, mnm: Mnm) -> Phase:
+        """Make a step, and publish what is revised; a refuted hypothesis ends the round."""
+        self.observe(action, state)
+        mnm.held.publish(mnm.round, self.policies)
+        return mnm.new_round() if self.refuted else self
 
     @abstractmethod
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action`` ended in ``state``, and decide what follows from it."""
 
-    def observe_work(self, state: int, action: int, after: int | None) -> None:
-        """Learn from a step that somebody else had executed, see ``Mnm``; optional."""
+    @property
+    def known_policies(self) -> Sequence[Policy]:
+        """Return the policies of the hypothesis and of the rediscovery."""
+        return (*self.policies, *self.base.policies)
+
+    @property
+    def can_improve(self) -> bool:
+        return False
+
+    def begin_again(self, detectors: Any) -> None:
+        """Make the parts of other packages again, once all else is put here."""
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
         return len(self.policies) > FEW_STATES or may_plan(self.base, action, state)
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
-        """Recompute what rests on where the pairs may lead."""
         if isinstance(self.base, Relearns):
             self.base.support_changed(pairs)
-
-    def request_sample(self, state: int, action: int) -> None:
-        """Let the rediscovery execute a pair soon."""
-        if isinstance(self.base, Samples):
-            self.base.request_sample(state, action)
 
     @abstractmethod
     def interrupt(self) -> None:
         """Start from home, as the robot may be anywhere; an episode under way is broken off."""
-
-    @abstractmethod
-    def activity(self) -> PhaseActivity:
-        """Return what it is doing now, for display."""
-
-    @property
-    def sweep(self) -> tuple[int, int]:
-        """Return the steps since the rediscovery began, and those that it is likely to take."""
-        return 0, 0
 
     @abstractmethod
     def figures(self) -> Mapping[str, Union[str, int, float]]:

@@ -19,12 +19,14 @@ class HeldHypothesis:
     """
     The hypothesis, and what speaks against it between two rounds.
 
+    :ivar memory: of what changes have taken away, over all rounds.
     :ivar hypothesis: the one published; None before the first.
     :ivar doubted: why a policy is doubted, by target, from the end of a round to the next one's
         hypothesis.
     """
 
     def __init__(self) -> None:
+        self.memory = Memory()
         self.hypothesis: Hypothesis | None = None
         self.doubted: dict[int, Said] = {}
 
@@ -35,9 +37,13 @@ class HeldHypothesis:
             self.hypothesis) else ()
 
     def publish(self, number: int, policies: tuple[Policy, ...]) -> None:
-        """Publish policies as the next revision of the hypothesis of a round."""
-        held = self.hypothesis
-        revision = held.revision + 1 if held is not None and held.round == number else 0
+        """Publish policies as the next revision of a round's hypothesis, if they are others."""
+        held, revision = self.hypothesis, 0
+        if held is not None and held.round == number:
+            # A phase that has revised its policies has another tuple, equal or not.
+            if policies is held.policies:
+                return
+            revision = held.revision + 1
         self.hypothesis = Hypothesis(number, revision, policies[0].horizon, policies)
 
     def doubt_all(self) -> None:
@@ -45,16 +51,17 @@ class HeldHypothesis:
         self.doubted = dict.fromkeys(
             self.hypothesis.targets if self.hypothesis else (), NotProvenSince())
 
-    def follow(self, change: PairChange, memory: Memory) -> None:
+    def follow(self, change: PairChange) -> None:
         """Let go of what a change takes away, and take back what returns by it."""
+        self.memory.note(change)
         if self.hypothesis is None:
             return
         held = self.hypothesis.policies
-        lost = memory.lost(change, held[1:])
-        memory.keep(lost, {change.pair: [policy.target for policy in lost]})
+        lost = self.memory.lost(change, held[1:])
+        self.memory.keep(lost, {change.pair: [policy.target for policy in lost]})
         left = tuple(policy for policy in held if policy not in lost)
         self._doubt(frozenset([change.pair]))
-        recalled = memory.recall({policy.target for policy in left})
+        recalled = self.memory.recall({policy.target for policy in left})
         self.doubted.update((policy.target, NotProvenSince()) for policy in recalled)
         if lost or recalled:
             self._revise(over_own_targets((*left, *recalled)))

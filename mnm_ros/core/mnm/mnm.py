@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from enum import Enum
 from functools import partial
 from reprlib import repr as shortened
 from typing import Any
@@ -15,59 +14,42 @@ from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.inputs import ImproveInput, LookInput, Wish
-from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
+from mnm_ros.core.mnm.base import BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase
-from mnm_ros.core.mnm.capabilities import Recollects, Steered
+from mnm_ros.core.mnm.capabilities import Recollects
 from mnm_ros.core.mnm.change_log import ChangeLog
-from mnm_ros.core.mnm.checking_phase import (
-    CheckingPhase,
-    CheckingPhaseFactory,
-    NearlyBest,
-    Round,
-)
+from mnm_ros.core.mnm.checking_phase import CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.mnm.held import HeldHypothesis
-from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.mnm.phase import HomingPhase, MnmPhase, Phase
 from mnm_ros.core.mnm.runs import Runs
 from mnm_ros.core.mnm.schedule import new_schedule
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.counts import NextStates, Pair
+from mnm_ros.core.model.counts import NextStates
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.activity import PhaseActivity
-from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.said import (
     ForbiddenPlayed,
-    GoingHomeFirst,
     HomeFound,
     HypothesisFound,
     NoWarmStart,
-    Said,
     WarmStart,
 )
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.task.step_task import machine_of, PhaseMachine
 
-
-class MnmPhase(Enum):
-    """Where in a round MNM is."""
-
-    HOMING = 'homing'
-    BUILDING = 'building'
-    REDISCOVERY = 'checking/rediscovery'
-    EVALUATION = 'checking/evaluation'
-
-
 MNM_TRANSITIONS = (
     ('home_found', MnmPhase.HOMING, MnmPhase.BUILDING),
     ('hypothesis_found', MnmPhase.BUILDING, MnmPhase.REDISCOVERY),
+    ('evaluate', MnmPhase.BUILDING, MnmPhase.EVALUATION),    # checks may begin with attempts
     ('evaluate', MnmPhase.REDISCOVERY, MnmPhase.EVALUATION),
     ('rediscover', MnmPhase.EVALUATION, MnmPhase.REDISCOVERY),
     ('hypothesis_refuted', MnmPhase.REDISCOVERY, MnmPhase.BUILDING),
     ('hypothesis_refuted', MnmPhase.EVALUATION, MnmPhase.BUILDING),
 )
+_TRIGGERS = {(source, destination): trigger for trigger, source, destination in MNM_TRANSITIONS}
 
 _FOR_PROOFS = 100    # times the limit, for which a change may be open beside what learning took
 _PROOFS_ALONE = 3    # times what learning took, for which it may be if nothing but proofs is left
@@ -90,7 +72,7 @@ class Mnm(PhaseMachine):
     :ivar home: the state after the first RESET; None before.
     :ivar held: the hypothesis that is published.
     :ivar pairs: those that fail, are suspected or closed.
-    :ivar building, checking: the phase under way; None for the other one.
+    :ivar phase: the one under way.
     """
 
     _machine = machine_of(MNM_TRANSITIONS)
@@ -110,67 +92,51 @@ class Mnm(PhaseMachine):
         self.runs = Runs(self._settings, seed, new_base)
         self._new_checking = new_checking
         self.log = ChangeLog()
-        self._memory = Memory()
         self.pairs = PairWatch(self.support)
         self.round = 0
         self.home: int | None = None
         self.held = HeldHypothesis()
-        self.building: BuildingPhase | None = None
-        self.checking: CheckingPhase | None = None
-        self.state = MnmPhase.HOMING
+        self.phase: Phase = HomingPhase()
+        self.state = self.phase.kind
         if resume is not None:
             self._resume(resume)
 
     @property
-    def _driver(self) -> CheckingPhase | BuildingPhase | None:
-        """Return the phase under way; None before the first RESET."""
-        return self.checking or self.building
-
-    @property
     def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called now."""
-        driver = self._driver
-        if driver is None or not driver.can_snapshot:
-            return False
         recollects = self._recollection is not None and self._recollected == self.round
-        return driver is self.checking or not (recollects and driver.foreign)
+        return self.phase.can_snapshot and not (
+            recollects and self.state is MnmPhase.BUILDING and self.phase.foreign)
 
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which such an MNM can be made again; only if ``can_snapshot``."""
-        driver = self._driver
-        assert driver is not None
-        foreign = driver.foreign
-        given = [self.building] if foreign and self.building else foreign
-        return {'round': self.round, 'home': self.home, 'checking': self.checking is not None,
-                'detectors': self.checking and self.checking.foreign_detectors(),
-                'again': bool(foreign), 'within': snapshot.take(self, given)}
+        foreign = self.phase.foreign
+        return {'round': self.round, 'home': self.home,
+                'checking': self.state is not MnmPhase.BUILDING,
+                'detectors': self.phase.foreign_detectors(),
+                'again': bool(foreign), 'within': snapshot.take(self, foreign)}
 
     def _resume(self, state: Mapping[str, Any]) -> None:
         """Make the phase under way, to which a snapshot leaves functions, and fill all of it."""
         home: int = state['home']
         self.round, self.home, self._recollection = state['round'], home, None
+        checking = self._new_checks((Policy(home, 1, (home,), ((RESET,),)),)) if (
+            state['checking']) else None
         again = state['again']    # what is of other packages, and has learnt nothing
-        if state['checking']:
-            self.checking = self._check_policies((Policy(home, 1, (home,), ((RESET,),)),))
+        if checking is not None:
+            self.phase = checking
         elif not again:
-            self._build()
+            self.phase = self._new_building()
         snapshot.put(state['within'], self)
         if again:
             self.runs.made -= 1
-            if self.checking is None:
-                self._build()
+            if checking is None:
+                self.phase = self._new_building()
             else:
-                self.checking.begin_again(state['detectors'])
-        if self.checking is not None and self.hypothesis is not None:
-            # From here on the same tuple stands for the same revision, see _check.
-            self.held.hypothesis = replace(self.hypothesis, policies=self.checking.policies)
-
-    @property
-    def active(self) -> BaseAlgorithm | None:
-        """Return the run of the base algorithm that has the robot now, or had it last."""
-        if self.checking is not None:
-            return self.checking.base
-        return self.building.active if self.building is not None else None
+                checking.begin_again(state['detectors'])
+        if checking is not None and self.hypothesis is not None:
+            # From here on the same tuple stands for the same revision, see ``publish``.
+            self.held.hypothesis = replace(self.hypothesis, policies=checking.policies)
 
     @property
     def hypothesis(self) -> Hypothesis | None:
@@ -182,36 +148,23 @@ class Mnm(PhaseMachine):
         """Whether the hypothesis was refuted and the next one is still being built."""
         return self.hypothesis is not None and self.state is MnmPhase.BUILDING
 
-    def activity(self) -> PhaseActivity:
-        """Return what it is doing now, for display."""
-        return self._driver.activity() if self._driver else PhaseActivity(
-            'sampling', GoingHomeFirst())
-
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
-        return RESET if self._driver is None else as_action(
-            self._driver.next_action(), self._settings.problem.actions,
-            'next action of the base algorithm')
+        return as_action(self.phase.next_action(), self._settings.problem.actions,
+                         'next action of the base algorithm')
 
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
-        due = self._memory.step()
+        due = self.held.memory.step()
         if due is not None:
-            self.request_sample(*due)
-        if self.checking is not None:
-            self._check(self.checking, action, state)
-        elif self.building is not None:
-            self._take_change(self.building.observe(action, state))
-            if self.building.result is not None:
-                self._adopt(self.building.result)
-        else:
-            self.home = state
-            self.log.tell(HomeFound(state))
-            self.trigger('home_found')
-            self._begin_round()
-            if (remembered := self._recollection) is not None:
-                self.log.tell(WarmStart(len(remembered.steps)) if remembered.home == state else
-                              NoWarmStart(remembered.home))
+            self.phase.request_sample(*due)
+        self._go_on_with(self.phase.after(action, state, self))
+
+    def _go_on_with(self, phase: Phase) -> None:
+        """Let a phase have the robot, which may be the one that had it before."""
+        self.phase = phase
+        if phase.kind is not self.state:
+            self.trigger(_TRIGGERS[self.state, phase.kind])
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
         """
@@ -219,47 +172,43 @@ class Mnm(PhaseMachine):
 
         :param after: where it has led; None if it was broken off.
         """
-        if self.checking is not None:
-            self.checking.observe_work(state, action, after)
-        elif self.building is not None:
-            self._take_change(self.building.observe_work(state, action, after))
-
-    def _take_change(self, change: PairChange | None) -> None:
-        if change is not None:
-            self.log.notice()
-            self._memory.note(change)
-            self.log.tell_changed(self.round, change)
-            self.held.follow(change, self._memory)
+        self.phase.observe_work(state, action, after)
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
-        return self._driver is not None and self._driver.may_plan(action, state)
+        return self.phase.may_plan(action, state)
 
     def interrupt(self) -> None:
         """Make RESET the next action, as the robot may be anywhere."""
-        if self._driver is not None:
-            self._driver.interrupt()
+        self.phase.interrupt()
 
     def refute(self, state: int, action: int, end: int) -> None:
         """Take back what is declared of a pair if that is wrong, as the pair has led to an end."""
+        if self._refuted(state, action, end):
+            self.phase.support_changed([(state, action)])
+
+    def _refuted(self, state: int, action: int, end: int) -> bool:
+        """Take it back in the support alone, and return whether it was wrong."""
         if not self.support.refuted_by(state, action, end):
-            return
+            return False
         declared = self.support.ends(state, action) or ()
         added = self.support.refute(state, action, end)
         self.log.tell_refuted((state, action), end, declared, added)
-        self._support_changed([(state, action)])
+        return True
 
-    def auditable(self) -> Mapping[Pair, float]:
-        """Return the declared pairs that can be tried now, each with its steps from home."""
-        # Before its first step, all that there is to say of a building phase is that it begins.
-        begins = self.building is not None and not self.building.steps_taken
-        run = self.active
-        return run.auditable() if isinstance(run, Steered) and not begins else {}
-
-    def request_sample(self, state: int, action: int) -> None:
-        """Have a pair executed soon."""
-        if self._driver is not None:
-            self._driver.request_sample(state, action)
+    def declare(self, declared: Declaration, observed: NextStates) -> None:
+        """Take another declaration, and compare it with what was observed."""
+        opened, wrong = self.support.declare(declared, observed)
+        if wrong:
+            self.log.tell_wrong(wrong, extended=declared.audit is not None)
+        self.phase.support_changed(opened)
+        forbidden = self.support.all_forbidden
+        if any(policy.plays(forbidden) for policy in self.phase.known_policies):
+            if self.state is not MnmPhase.BUILDING:
+                self.log.notice()
+            self.log.tell(ForbiddenPlayed(self.round, self.round + 1), 'change')
+            self._go_on_with(self.new_round())
+        self.held.forbid(forbidden)
 
     def direct(self, wish: Wish) -> None:
         """Take a wish, and let the phase under way heed it."""
@@ -267,126 +216,86 @@ class Mnm(PhaseMachine):
             self.pairs.leave_to_caller()
         else:
             self.runs.directives = self.runs.directives.after(wish)
-        if self._driver is not None:
-            self._driver.heed(self.runs.directives, wish)
+        self.phase.heed(self.runs.directives, wish)
 
     def begin_again(self, recollection: Recollection) -> None:
         """Begin another round with these steps alone, as others were reported falsely."""
         self._recollection, self._recollected = recollection, self.round + 1
-        if self.checking is not None:
+        if self.state is not MnmPhase.BUILDING:
             self.log.notice()
-        self._begin_round()
+        self._go_on_with(self.new_round())
         self.held.doubt_all()
 
-    @property
-    def can_improve(self) -> bool:
-        """Whether the checks under way can do that."""
-        return self.checking is None or self.checking.can_improve
+    def begin_at(self, home: int) -> Phase:
+        """Return the first phase after the RESET that has led home."""
+        self.home = home
+        self.log.tell(HomeFound(home))
+        first = self.new_round()
+        if (remembered := self._recollection) is not None:
+            self.log.tell(WarmStart(len(remembered.steps)) if remembered.home == home else
+                          NoWarmStart(remembered.home))
+        return first
 
-    @property
-    def doubted(self) -> Mapping[int, Said]:
-        """Return why a policy of the hypothesis is doubted, by target."""
-        return self.held.doubted if self.checking is None else self.checking.doubted
-
-    @property
-    def kept(self) -> Collection[int]:
-        """Return the targets of those that are neither proven since a change nor doubted."""
-        return self.held.kept if self.checking is None else self.checking.kept
-
-    @property
-    def nearly_best(self) -> Mapping[int, NearlyBest]:
-        """Return what is proven of policies that were to be improved, by target."""
-        return self.checking.nearly_best if self.checking else {}
-
-    def declare(self, declared: Declaration, observed: NextStates) -> None:
-        """Take another declaration, and compare it with what was observed."""
-        opened, wrong = self.support.declare(declared, observed)
-        if wrong:
-            self.log.tell_wrong(wrong, extended=declared.audit is not None)
-        self._support_changed(opened)
-        forbidden = self.support.all_forbidden
-        if self._driver is not None and any(
-                policy.plays(forbidden) for policy in self._driver.known_policies):
-            if self.checking is not None:
-                self.log.notice()
-            self.log.tell(ForbiddenPlayed(self.round, self.round + 1), 'change')
-            self._begin_round()
-        self.held.forbid(forbidden)
-
-    def _support_changed(self, pairs: Collection[Pair]) -> None:
-        if self._driver is not None:
-            self._driver.support_changed(pairs)
-
-    def _begin_round(self) -> None:
-        """Build another hypothesis; a round whose policies were being checked is refuted."""
-        if self.checking is not None:
-            self.trigger('hypothesis_refuted')
-            self.held.doubted = dict(self.checking.doubted)
+    def new_round(self) -> Phase:
+        """Return the phase that builds another hypothesis; what is doubted now stays doubted."""
+        self.held.doubted = dict(self.phase.doubted)
         self.round += 1
-        self.checking = None
-        self._build()
+        return self._new_building()
 
-    def _build(self) -> None:
+    def check(self, policies: tuple[Policy, ...], steps_taken: int,
+              transitions: TransitionMonitor | None) -> Phase:
+        """
+        Publish the output of a stream as the hypothesis, and return the phase that checks it.
+
+        :param steps_taken: since the start of the stream.
+        :param transitions: what was seen since then; None to begin with nothing.
+        :raises InvalidValueError: if the first policy is not that for home.
+        """
+        targets = [policy.target for policy in policies]
+        if targets[:1] != [self.home]:
+            raise InvalidValueError(
+                f'base {self._settings.base} has finished with policies for {shortened(targets)}, '
+                f'expected one for home, state {self.home}, first')
+        self.log.settle()    # it rests on nothing from before what was noticed
+        checks = self._new_checks(policies, steps_taken, transitions)
+        for target, within in self.runs.directives.improved.items():
+            checks.heed(self.runs.directives, ImproveInput(target, within))
+        self.held.publish(self.round, checks.policies)
+        self.log.tell(HypothesisFound(self.round, len(policies)))
+        return checks
+
+    def _new_building(self) -> BuildingPhase:
         assert self.home is not None
         problem = self.runs.problem_of_round(self.round)
-        self.building = BuildingPhase(
+        building = BuildingPhase(
             partial(self.runs.new_stream, self.home, self.round),
             new_schedule(self._settings.streams, self._settings.stream_exponent),
             self._settings.stream_data == 'shared',
             TransitionMonitor(problem.delta * SHARES['transitions'])
             if self._settings.checks == 'watch' else None,
-            self.pairs, self.log, self.round)
-        self._recollect(self.building.active)
-        self.building.keep_closed()
+            self.pairs, self.log, self.round, self.held)
+        self._recollect(building)
+        building.keep_closed()
+        return building
 
-    def _recollect(self, run: BaseAlgorithm) -> None:
+    def _recollect(self, building: BuildingPhase) -> None:
         """Let the first stream of a round begin with what is known from before, if it is that."""
         # Later streams are there for a change that was not noticed, perhaps before the first.
         remembered = self._recollection
         if remembered is None or (remembered.home, self._recollected) != (self.home, self.round):
             return
         for state, action, end in remembered.steps:
-            if end is not None:
-                self.refute(state, action, end)
-        if isinstance(run, Recollects):
-            run.load_transitions(remembered.steps)
+            if end is not None and self._refuted(state, action, end):
+                building.support_changed([(state, action)])
+        if isinstance(building.base, Recollects):
+            building.base.load_transitions(remembered.steps)
 
-    def _check_policies(self, policies: tuple[Policy, ...], steps_taken: int = 0,
-                        transitions: TransitionMonitor | None = None) -> CheckingPhase:
+    def _new_checks(self, policies: tuple[Policy, ...], steps_taken: int = 0,
+                    transitions: TransitionMonitor | None = None) -> CheckingPhase:
         assert self.home is not None
         problem = self.runs.problem_of_round(self.round)
         return self._new_checking(
             Round(self.round, problem, partial(self.runs.new, self.home),
                   self._settings.check_steps, steps_taken, self.log, transitions,
-                  self._memory, self.pairs, steps_taken + _FOR_PROOFS * problem.limit,
+                  self.held.memory, self.pairs, steps_taken + _FOR_PROOFS * problem.limit,
                   _PROOFS_ALONE * steps_taken), policies)
-
-    def _adopt(self, result: BaseAlgorithm) -> None:
-        """Take the output of a stream as the hypothesis of the round."""
-        assert self.building is not None
-        targets = [policy.target for policy in result.policies]
-        if targets[:1] != [self.home]:
-            raise InvalidValueError(
-                f'base {self._settings.base} has finished with policies for {shortened(targets)}, '
-                f'expected one for home, state {self.home}, first')
-        building, self.building = self.building, None
-        self.log.settle()    # it rests on nothing from before what was noticed
-        self.checking = self._check_policies(
-            result.policies, building.steps_of(result), building.transitions_of(result))
-        for target, within in self.runs.directives.improved.items():
-            self.checking.heed(self.runs.directives, ImproveInput(target, within))
-        self.held.publish(self.round, self.checking.policies)
-        self.trigger('hypothesis_found')
-        self.log.tell(HypothesisFound(self.round, len(result.policies)))
-
-    def _check(self, checking: CheckingPhase, action: int, state: int) -> None:
-        """Make a step of the checking phase and publish what it has revised."""
-        assert self.hypothesis is not None
-        checking.observe(action, state)
-        # A phase that has revised its policies has another tuple, equal or not.
-        if checking.policies is not self.hypothesis.policies:
-            self.held.publish(self.round, checking.policies)
-        if checking.refuted:
-            self._begin_round()
-        elif checking.rediscovering != (self.state is MnmPhase.REDISCOVERY):
-            self.trigger('rediscover' if checking.rediscovering else 'evaluate')

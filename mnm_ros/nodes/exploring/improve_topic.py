@@ -98,4 +98,5 @@ def _refusal(exploration: Exploration, state: int) -> Said | None:
         return NoPolicy()
     if state == exploration.home:
         return OfReset()
-    return None if exploration.mnm.can_improve else ChecksNotImproving(exploration.settings.checks)
+    return None if exploration.mnm.phase.can_improve else ChecksNotImproving(
+        exploration.settings.checks)
