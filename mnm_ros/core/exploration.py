@@ -39,7 +39,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.history import History
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.policy import Hypothesis
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.problem import pair_of, RESET
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.events import begun, begun_together, Event, MovesChange, PairChange
 from mnm_ros.core.progress.said import (
@@ -53,7 +53,7 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.queries import Queries
-from mnm_ros.core.source_watch import Finding, SourceWatch
+from mnm_ros.core.source_watch import Finding, Reported, SourceWatch
 from mnm_ros.core.task.step_task import Homing
 
 _STATE = ('mnm', 'steps', 'known', 'news', 'sources', 'within')
@@ -258,20 +258,18 @@ class Exploration(Queries):
     def take(self, made: Input) -> Update:
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self.mnm
-        here = self.last_state
         before, relearnt, phase = mnm.held.hypothesis, mnm.log.relearnt, mnm.phase
-        if isinstance(made, (Observation, WorkObservation)) and made.action != RESET:
-            self.sources[made.source] = self.sources.get(made.source, 0) + 1
         if isinstance(made, Observation):
-            self._take_step(made)
+            reported = self._take_step(made)
         else:
             # Whether a step is broken off matters, so that a log of inputs has to say it.
             if made.asked is not None:
                 self.next_action()
             made = replace(made, asked=self._open)
-            self._take_other(made)
-        self._hear(before)
-        self._weigh(made, here)
+            reported = self._take_other(made)
+        if mnm.log.news:
+            self._hear(before)
+        self._weigh(reported)
         if isinstance(made, PLACING):
             self._open = None
         held = mnm.held.hypothesis
@@ -290,23 +288,26 @@ class Exploration(Queries):
             listener.hear(update)
         return update
 
-    def _take_step(self, made: Observation) -> None:
-        action, state = made.action, made.state
+    def _take_step(self, made: Observation) -> Reported | None:
+        action, state, source = made.action, made.state, made.source
         here, self.last_state = self.last_state, state
         self.steps += 1
-        self._record(here, action, state, made.source)
+        if action != RESET:
+            self.sources[source] = self.sources.get(source, 0) + 1
+        reported = self._record(here, action, state, source)
         if here is not None:
             self.mnm.refute(here, action, state)
         if not self.homing.missed(action, state):
             self.mnm.observe(action, state)
         self._audit.step(self.steps, self.history.counts, self.mnm)
+        return reported
 
-    def _take_other(self, made: Input) -> None:
+    def _take_other(self, made: Input) -> Reported | None:
         """Take what is no observation."""
+        if isinstance(made, WorkObservation):
+            return self._take_work(made)
         if isinstance(made, DeclarationInput):
             self.mnm.declare(made.declaration, self.history)
-        elif isinstance(made, WorkObservation):
-            self._take_work(made)
         elif isinstance(made, (Preference, LookInput, ImproveInput)):
             self.mnm.direct(made)
         elif isinstance(made, (Relocation, Interruption)):
@@ -314,22 +315,19 @@ class Exploration(Queries):
                 self._record(self.last_state, made.asked, None, made.robot or ROBOT)
             self.last_state = made.state if isinstance(made, Relocation) else None
             self.mnm.interrupt()
+        return None
 
     def _record(self, before: int | None, action: int, after: int | None, source: str,
-                robot_side: bool = True) -> None:
-        """Record what a source, perhaps a robot side, has reported."""
-        compared = before is not None and action != RESET
+                robot_side: bool = True) -> Reported | None:
+        """Record what a source, perhaps a robot side, says; return what others can contradict."""
+        pair = pair_of(before, action)
         self.history.add(before, action, after, self._watch.number(source, robot_side)
-                          if compared else 0, self.steps)
+                         if pair else 0, self.steps)
+        return None if pair is None or after is None else (pair, after, source)
 
-    def _weigh(self, made: Input, here: int | None) -> None:
-        """Compare the source of a transition from ``here`` with the others."""
-        found = None
-        if isinstance(made, WorkObservation):
-            if made.after is not None and made.source not in self.quarantined:
-                found = self._watch.compare((made.state, made.action), made.after, made.source)
-        elif here is not None and isinstance(made, Observation) and made.action != RESET:
-            found = self._watch.compare((here, made.action), made.state, made.source)
+    def _weigh(self, reported: Reported | None) -> None:
+        """Compare the source of a transition with the others."""
+        found = None if reported is None else self._watch.compare(*reported)
         if found is not None:
             self._contradicted(found)
         epoch = self.mnm.log.notices, self.mnm.round
@@ -349,16 +347,18 @@ class Exploration(Queries):
             self.mnm.begin_again(Recollection(self.home, self.recorded))
             self._hear(self.hypothesis)
 
-    def _take_work(self, made: WorkObservation) -> None:
-        state, action, after = made.state, made.action, made.after
+    def _take_work(self, made: WorkObservation) -> Reported | None:
+        state, action, after, source = made.state, made.action, made.after, made.source
         self.work += 1
-        if made.source in self.quarantined:
-            return
-        self._record(state, action, after, made.source, robot_side=not made.node)
+        self.sources[source] = self.sources.get(source, 0) + 1
+        if source in self.quarantined:
+            return None
+        reported = self._record(state, action, after, source, robot_side=not made.node)
         if after is not None:
             self.mnm.refute(state, action, after)
         if not self.mnm.support.forbids(state, action):    # where nothing is to be learnt
             self.mnm.observe_work(state, action, after)
+        return reported
 
     def _hear(self, held: Hypothesis | None) -> None:
         """Take in what MNM has decided since, with the hypothesis that it held before."""

@@ -42,6 +42,9 @@ from typing import NamedTuple
 from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
 import numpy as np
 
+Reported = tuple[Pair, int, str]
+"""A pair, the state to which it has led, and the name of the source that has reported it."""
+
 FALSE_ALARM = 0.01
 """The probability with which an honest source is ever quarantined, over all sources and time."""
 

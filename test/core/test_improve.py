@@ -31,7 +31,7 @@ from mnm_ros.core.improve.improvements import Improvements, LeastSteps
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm import mnm
 from mnm_ros.core.mnm.change_log import ChangeLog
-from mnm_ros.core.mnm.directives import Directives
+from mnm_ros.core.mnm.phase import Directives
 from mnm_ros.core.progress.said import (
     BetterProvenNearlyBest,
     Improving,

@@ -22,7 +22,7 @@ from mnm_ros.core import (
     settings,
 )
 from mnm_ros.core.mnm.capabilities import activity_of, may_plan, provisional_of, Steered
-from mnm_ros.core.mnm.directives import Directives
+from mnm_ros.core.mnm.phase import Directives
 from mnm_ros.core.mnm.runs import Runs
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.progress.said import Sampling

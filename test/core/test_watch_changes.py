@@ -25,8 +25,7 @@ from mnm_ros.core.components import part
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.change_log import ChangeLog, Outdated
-from mnm_ros.core.mnm.directives import Directives
-from mnm_ros.core.mnm.phase import MnmPhase
+from mnm_ros.core.mnm.phase import Directives, MnmPhase
 from mnm_ros.core.mnm.schedule import DoublingSchedule, StreamSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.presets import new_mnm

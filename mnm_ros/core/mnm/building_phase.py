@@ -25,9 +25,8 @@ from mnm_ros.core.mnm.capabilities import (
 )
 from mnm_ros.core.mnm.certificate_watch import CertificateWatch
 from mnm_ros.core.mnm.change_log import ChangeLog
-from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.mnm.held import HeldHypothesis
-from mnm_ros.core.mnm.phase import MnmPhase, Phase
+from mnm_ros.core.mnm.phase import Directives, MnmPhase, Phase
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair

@@ -184,17 +184,15 @@ class Mnm(PhaseMachine):
 
     def refute(self, state: int, action: int, end: int) -> None:
         """Take back what is declared of a pair if that is wrong, as the pair has led to an end."""
-        if self._refuted(state, action, end):
-            self.phase.support_changed([(state, action)])
+        if self.support.refuted_by(state, action, end):
+            self._take_back(state, action, end, self.phase)
 
-    def _refuted(self, state: int, action: int, end: int) -> bool:
-        """Take it back in the support alone, and return whether it was wrong."""
-        if not self.support.refuted_by(state, action, end):
-            return False
+    def _take_back(self, state: int, action: int, end: int, phase: Phase) -> None:
+        """Take back what is declared of a pair, and let a phase learn of that."""
         declared = self.support.ends(state, action) or ()
         added = self.support.refute(state, action, end)
         self.log.tell_refuted((state, action), end, declared, added)
-        return True
+        phase.support_changed([(state, action)])
 
     def declare(self, declared: Declaration, observed: NextStates) -> None:
         """Take another declaration, and compare it with what was observed."""
@@ -285,8 +283,8 @@ class Mnm(PhaseMachine):
         if remembered is None or (remembered.home, self._recollected) != (self.home, self.round):
             return
         for state, action, end in remembered.steps:
-            if end is not None and self._refuted(state, action, end):
-                building.support_changed([(state, action)])
+            if end is not None and self.support.refuted_by(state, action, end):
+                self._take_back(state, action, end, building)
         if isinstance(building.base, Recollects):
             building.base.load_transitions(remembered.steps)
 

@@ -3,21 +3,21 @@
 """
 What the phases of MNM have in common: each has the robot until another phase follows it.
 
-``Mnm`` holds the phase under way, and asks it without knowing which one it is. Another phase
-follows from ``Phase.after`` alone.
+``Mnm`` holds the phase under way, and asks the phase without knowing which one it is.
+``Phase.after`` returns the phase that follows each step, which is the same phase as a rule.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TYPE_CHECKING, Union
 
-from mnm_ros.core.inputs import Wish
+from mnm_ros.core.inputs import ImproveInput, Preference, Wish
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import Samples, Steered
-from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mnm_ros.core.mnm.checking_phase import NearlyBest
     from mnm_ros.core.mnm.mnm import Mnm
 
+_MOST_PREFERRED = 1000    # states, the last ones
+
 
 class MnmPhase(Enum):
     """Where in a round MNM is."""
@@ -36,6 +38,31 @@ class MnmPhase(Enum):
     BUILDING = 'building'
     REDISCOVERY = 'checking/rediscovery'
     EVALUATION = 'checking/evaluation'
+
+
+@dataclass(frozen=True)
+class Directives:
+    """
+    The sum of the wishes of people that hold on, as one value that the next wish replaces.
+
+    The promise does not depend on it. ``PairWatch`` keeps whether a caller schedules the re-checks
+    of closed pairs.
+
+    :ivar preferred: states, in the order in which they were first preferred.
+    :ivar improved: what policies are to be within of the best, by target.
+    """
+
+    preferred: tuple[int, ...] = ()
+    improved: Mapping[int, float] = field(default_factory=dict)
+
+    def after(self, wish: Preference | ImproveInput) -> Directives:
+        """Return the value after another wish."""
+        if isinstance(wish, Preference):
+            if wish.state in self.preferred:
+                return self
+            return replace(self, preferred=(*self.preferred, wish.state)[-_MOST_PREFERRED:])
+        return replace(self, improved={} if wish.state is None else {
+            **self.improved, wish.state: wish.within})
 
 
 class Phase(ABC):

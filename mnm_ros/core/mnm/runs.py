@@ -10,8 +10,8 @@ from reprlib import repr as shortened
 from mnm_ros.core.errors import InvalidTypeError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.mnm.capabilities import Steered
-from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.mnm.phase import Directives
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.statistics.delta_spending import round_delta, stream_delta

@@ -37,7 +37,7 @@ from mnm_ros.core.inputs import LookInput, Preference, Wish
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import activity_of, Learns
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, NearlyBest, Round
-from mnm_ros.core.mnm.directives import Directives
+from mnm_ros.core.mnm.phase import Directives
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
