@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core import Policy, RESET
-from mnm_ros.core.mnm.held import HeldHypothesis
+from mnm_ros.core.mnm.memory import HeldHypothesis
 
 
 def test_a_pair_that_is_forbidden_puts_only_those_in_doubt_that_play_it() -> None:

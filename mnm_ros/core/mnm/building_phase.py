@@ -25,7 +25,7 @@ from mnm_ros.core.mnm.capabilities import (
 )
 from mnm_ros.core.mnm.certificate_watch import CertificateWatch
 from mnm_ros.core.mnm.change_log import ChangeLog
-from mnm_ros.core.mnm.held import HeldHypothesis
+from mnm_ros.core.mnm.memory import HeldHypothesis
 from mnm_ros.core.mnm.phase import Directives, MnmPhase, Phase
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.model import snapshot

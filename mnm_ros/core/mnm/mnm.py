@@ -19,7 +19,7 @@ from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import Recollects
 from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, CheckingPhaseFactory, Round
-from mnm_ros.core.mnm.held import HeldHypothesis
+from mnm_ros.core.mnm.memory import HeldHypothesis
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.mnm.phase import HomingPhase, MnmPhase, Phase
 from mnm_ros.core.mnm.runs import Runs
