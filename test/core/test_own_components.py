@@ -15,14 +15,18 @@ from mnm_ros.core import (
     Discovery,
     Exploration,
     Optimism,
+    over_own_targets,
     PhaseActivity,
+    Policy,
     Problem,
     ProvisionalPolicy,
     RESET,
+    Round,
     settings,
 )
 from mnm_ros.core.mnm.capabilities import activity_of, may_plan, provisional_of, Steered
-from mnm_ros.core.mnm.phase import Directives
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.mnm.phase import Directives, MnmPhase
 from mnm_ros.core.mnm.runs import Runs
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.progress.said import Sampling
@@ -125,6 +129,34 @@ def test_each_run_that_is_begun_prefers_what_people_do() -> None:
     assert not hasattr(runs.new(HOME, PROBLEM), 'preferred')    # nobody prefers anything
     runs.directives = Directives(preferred=(3, 5))
     assert runs.new(HOME, PROBLEM).preferred == (3, 5)
+
+
+class Attempting(CheckingPhase):
+    """Begins with attempts."""
+
+    rediscovering = refuted = False
+    interrupt = activity = figures = None    # type: ignore[assignment]
+
+    def __init__(self, round_: Round, policies: tuple[Policy, ...]) -> None:
+        self.policies = over_own_targets(policies)
+        self.base = round_.new_base(round_.problem, policies)
+
+    def next_action(self) -> int:
+        return RESET
+
+    def observe(self, action: int, state: int) -> None:
+        self.rediscovering, self.refuted = not self.rediscovering, self.rediscovering
+
+
+def test_checks_may_begin_with_attempts_and_end_while_they_rediscover() -> None:
+    machine = Mnm(settings(PROBLEM), 0, lambda *_: ScriptedBase(1, (HOME, 3)), Attempting)
+    states = []
+    for _ in range(5):
+        machine.observe(machine.next_action(), HOME)
+        states.append(machine.state)
+    assert states == [MnmPhase.BUILDING, MnmPhase.EVALUATION, MnmPhase.REDISCOVERY,
+                      MnmPhase.BUILDING, MnmPhase.EVALUATION]
+    assert machine.round == 2 and machine.hypothesis is not None
 
 
 def test_what_checks_leave_out_promises_nothing() -> None:

@@ -104,9 +104,10 @@ class Mnm(PhaseMachine):
     @property
     def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called now."""
-        recollects = self._recollection is not None and self._recollected == self.round
-        return self.phase.can_snapshot and not (
-            recollects and self.state is MnmPhase.BUILDING and self.phase.foreign)
+        # A stream of another package that begins again would begin without the recollection.
+        recollects = (self.state is MnmPhase.BUILDING and self._recollection is not None
+                      and self._recollected == self.round)
+        return self.phase.can_snapshot and not (recollects and self.phase.foreign)
 
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which such an MNM can be made again; only if ``can_snapshot``."""
