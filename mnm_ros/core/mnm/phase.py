@@ -174,7 +174,7 @@ class Phase(ABC):
 
     @property
     def foreign(self) -> Sequence[object]:
-        """Return what can not be in a snapshot, as there are parts of other packages."""
+        """Return what a snapshot leaves out, because of parts of other packages."""
         return ()
 
     def foreign_detectors(self) -> Any:
