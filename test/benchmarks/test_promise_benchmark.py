@@ -7,12 +7,13 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from batch import Engine, run_batch
 from mnm_ros.core.disco.provisional import ProvisionalPolicies
-from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import ProvisionalPolicy
+from mnm_ros.core.mnm.phase import Phase
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.ground_truth import Verdict
 import promise
@@ -301,11 +302,12 @@ def test_what_is_noticed_where_nothing_changes_is_counted(monkeypatch: pytest.Mo
     outcome = trials.run('beyond_star', seed, configuration)
     assert (outcome.end, outcome.alarms) == ('found', 0)
     assert outcome.steps == outcome.steps_first + calm
-    adopt = trials.Mnm._adopt
+    check = trials.Mnm.check
 
-    def cry_wolf(mnm: trials.Mnm, result: BaseAlgorithm) -> None:
-        adopt(mnm, result)
+    def cry_wolf(mnm: trials.Mnm, *found: Any) -> Phase:
+        checks = check(mnm, *found)
         mnm.log.notice()
+        return checks
 
-    monkeypatch.setattr(trials.Mnm, '_adopt', cry_wolf)
+    monkeypatch.setattr(trials.Mnm, 'check', cry_wolf)
     assert trials.run('beyond_star', seed, configuration).alarms == 1
