@@ -63,6 +63,7 @@ _AGAINST = 2.0    # nats by which the moves with one action may contradict the c
 _MOST = 2 / 3    # of the evidence that a single move may have, or the change is its own
 
 _AFTER = np.array([-3.5, -2.5, -1.7, -1.0, 1.0, 1.7, 2.5, 3.5])    # the tilts b
+_TILTS = [(tilt, math.expm1(tilt)) for tilt in _AFTER.tolist()]    # b and exp(b) - 1
 # The tilts a, but for their sign; the largest one is for few executions before the change.
 _BEFORE = np.array([0.15, 0.5, 1.5])
 _TILTED = 0.4    # v
@@ -82,6 +83,13 @@ class _Move:
     executed: int = 0
     arrived: int = 0
     failing: int = 0
+
+    def learn(self, state: int, end: int) -> None:
+        """Record one of the first executions in a state."""
+        self.shown[end] = self.shown.get(end, 0) + 1
+        if sum(self.shown.values()) == _KNOWN:
+            self.shown[state] = _LED_ON - 1    # else it may have stayed for a wall
+            self.end = max(self.shown, key=self.shown.__getitem__)
 
 
 class PooledDetector:
@@ -103,30 +111,26 @@ class PooledDetector:
         self._threshold = -math.log(self._delta * share(self._begun))
         self._moves: dict[Pair, _Move] = {}
         self._executed = self._arrived = self._look = 0
-        self._guessed: Floats = np.zeros(len(_AFTER))    # nats for each tilt since the beginning
-        # The log of the weight, ``_guessed`` and the executions before, by split.
-        self._splits: deque[tuple[float, Floats, int]] = deque()
-        self._last: deque[tuple[Pair, bool]] = deque()    # executions since the first split
+        self._guessed = [0.0] * len(_TILTS)    # nats for each tilt since the beginning
+        # The log of the weight and ``_guessed``, by split that is kept.
+        self._splits: Floats = np.zeros((0, 1 + len(_TILTS)))
+        self._last: deque[tuple[Pair, bool]] = deque()    # executions since the first of them
 
     def record(self, pair: Pair, end: int) -> MovesChange | None:
         """Record where a pair has led; return the change if that raises the alarm."""
-        move = self._moves.setdefault(pair, _Move())
+        move = self._moves.get(pair)
+        if move is None:
+            move = self._moves[pair] = _Move()
         if move.end is None:
-            move.shown[end] = move.shown.get(end, 0) + 1
-            if sum(move.shown.values()) == _KNOWN:
-                move.shown[pair[0]] = _LED_ON - 1    # else it may have stayed for a wall
-                move.end = max(move.shown, key=move.shown.__getitem__)
+            move.learn(pair[0], end)
             return None
         if move.end == pair[0]:
             return None
-        counts = move.failing < _IN_A_ROW
-        move.failing = 0 if end == move.end else move.failing + 1
+        counts, arrived = move.failing < _IN_A_ROW, end == move.end
+        move.failing = 0 if arrived else move.failing + 1
         if not counts:
             return None
-        if self._executed % _EVERY == 0:
-            self._split()
-        self._count(move, end == move.end)
-        self._last.append((pair, end == move.end))
+        self._count(pair, move, arrived)
         if self._executed < self._look:
             return None
         split, rises, lacking = self._likeliest()
@@ -135,33 +139,37 @@ class PooledDetector:
         self._look = self._executed + max(1, math.ceil(lacking / _PER_EXECUTION))
         return self._change(split) if lacking <= 0 else None
 
-    def _split(self) -> None:
-        """Open a split before the next execution."""
-        weight = math.log(share(self._executed // _EVERY + 1, _EVEN_SPLITS))
-        self._splits.append((weight, self._guessed, self._executed))
-        if len(self._splits) > _SPLITS:
-            self._splits.popleft()
-            for _ in range(_EVERY):
-                self._last.popleft()
-
-    def _count(self, move: _Move, arrived: bool) -> None:
+    def _count(self, pair: Pair, move: _Move, arrived: bool) -> None:
         """Count an execution, and guess what it adds to the evidence."""
+        if self._executed % _EVERY == 0:
+            self._split()
         failed = self._executed - self._arrived + 1
         fails = ((move.executed - move.arrived + _ALIKE * failed / (self._executed + 2))
                  / (move.executed + _ALIKE))
-        self._guessed = self._guessed + _AFTER * (not arrived) - np.log1p(fails * np.expm1(_AFTER))
+        self._guessed = [    # too few numbers for an array to be quicker
+            (nats if arrived else nats + tilt) - math.log1p(fails * odds)
+            for nats, (tilt, odds) in zip(self._guessed, _TILTS)]
+        self._last.append((pair, arrived))
         move.executed += 1
         move.arrived += arrived
         self._executed += 1
         self._arrived += arrived
 
+    def _split(self) -> None:
+        """Open a split before the next execution."""
+        weight = math.log(share(self._executed // _EVERY + 1, _EVEN_SPLITS))
+        self._splits = np.append(self._splits, [[weight, *self._guessed]], axis=0)[-_SPLITS:]
+        if len(self._last) == _SPLITS * _EVERY:
+            for _ in range(_EVERY):
+                self._last.popleft()
+
     def _likeliest(self) -> tuple[int, bool, float]:
         """Return the likeliest split, whether moves fail more often, and what seems to lack."""
-        weights, guessed, executed = zip(*self._splits)
-        found = np.array(weights)[:, None] + self._guessed - np.array(guessed)
+        found = self._splits[:, :1] + self._guessed - self._splits[:, 1:]
         split, tilt = np.unravel_index(np.argmax(found), found.shape)
         lacking = self._threshold + math.log(len(_AFTER)) - float(found[split, tilt])
-        return executed[split], bool(_AFTER[tilt] > 0), lacking
+        before = self._executed - len(self._last) + int(split) * _EVERY
+        return before, bool(_AFTER[tilt] > 0), lacking
 
     def _since(self, split: int) -> dict[Pair, tuple[int, int]]:
         """Return how often each move arrived and was executed since a split."""
