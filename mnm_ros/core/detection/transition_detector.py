@@ -71,13 +71,15 @@ class TransitionDetector:
     :ivar threshold: ``log(1 / delta)``, in nats.
     :ivar executions: of the pair, since the detector was made.
     :ivar evidence: ``log E`` when it was last worked out; it has stayed below the threshold since.
+    :ivar alarm: whether the pair has hardly had one distribution since the detector was made.
     :ivar suspicion: the largest log likelihood ratio of a change at one of the splits, without the
-        weights: what makes the pair worth a closer check.
+        weights.
+    :ivar suspicious: whether that makes the pair worth a closer check.
     :ivar surprised: whether the last outcome was hardly to be expected.
     """
 
-    __slots__ = ('_bound', '_counts', '_index', '_log_first', '_looked', '_splits', 'evidence',
-                 'executions', 'surprised', 'suspicion', 'threshold')
+    __slots__ = ('_bound', '_counts', '_index', '_log_first', '_looked', '_splits', 'alarm',
+                 'evidence', 'executions', 'surprised', 'suspicion', 'suspicious', 'threshold')
 
     SURPRISE = 0.05
     SUSPICIOUS = 3.0
@@ -87,7 +89,7 @@ class TransitionDetector:
         self.executions = 0
         self.evidence = -math.inf
         self.suspicion = -math.inf
-        self.surprised = False
+        self.alarm = self.suspicious = self.surprised = False
         self._index: dict[int, int] = {}
         # By symbol, in the order of their first time; the one after the last of them is the rest.
         self._counts: list[int] = []
@@ -95,16 +97,6 @@ class TransitionDetector:
         self._log_first = 0.0
         self._bound = 0.0
         self._looked = 0
-
-    @property
-    def alarm(self) -> bool:
-        """Whether the pair has hardly had one distribution since the detector was made."""
-        return self.evidence >= self.threshold
-
-    @property
-    def suspicious(self) -> bool:
-        """Whether the pair is worth a closer check."""
-        return self.suspicion >= self.SUSPICIOUS
 
     @property
     def following(self) -> tuple[int, ...]:
@@ -158,7 +150,7 @@ class TransitionDetector:
             return
         self.surprised = chance < self.SURPRISE
         likelihood = _log_likelihood(self._counts)
-        soon = _LOOK_EVERY if self.suspicion < self.SUSPICIOUS else _LOOK_EVERY_IF_SUSPICIOUS
+        soon = _LOOK_EVERY_IF_SUSPICIOUS if self.suspicious else _LOOK_EVERY
         if (self._bound - likelihood >= self.threshold or self.surprised
                 or self.executions >= self._looked + soon):
             self._look(likelihood)
@@ -231,8 +223,10 @@ class TransitionDetector:
         afters = [_log_after(split[3], self._counts) for split in self._splits]
         total = _log_sum([split[2] + after for split, after in zip(self._splits, afters)])
         self.evidence = total - likelihood
+        self.alarm = self.evidence >= self.threshold
         self.suspicion = max(
             split[1] + after for split, after in zip(self._splits, afters)) - likelihood
+        self.suspicious = self.suspicion >= self.SUSPICIOUS
         # What is not spent yet is in the splits to come.
         self._bound = _log_sum([total, self._log_first + math.log(_unspent(self.executions))])
 
