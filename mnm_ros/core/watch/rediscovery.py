@@ -56,6 +56,7 @@ class Rediscovery:
     :ivar number: how many have begun.
     :ivar renewals: how often one of them has begun to certify again.
     :ivar limit: ``W_r``.
+    :ivar too_long: whether it had taken more than ``W_r`` at the last step.
     :ivar fresh: whether the run under way has learnt nothing yet.
     :ivar turn: steps that its turn, or its last one, takes at least.
     :ivar since: steps since the run began; likely: how many the last one took.
@@ -88,7 +89,7 @@ class Rediscovery:
         self.limit.set(self.base.step_bound(len(policies)))
         self._steps = self.since = self.turn = 0
         self.fresh = True
-        self._following_up = False
+        self._following_up = self.too_long = False
 
     def forget_last(self) -> None:
         """Let the next run take the place of the last one, which has learnt nothing."""
@@ -135,15 +136,11 @@ class Rediscovery:
         """
         self._steps += not self._following_up
         self._left -= 1
+        self.too_long = self._steps >= self.limit.steps
         base = self.base
         return base.finished or self.too_long or self._left <= 0 and (
             not isinstance(base, TakesTurns) or base.episode_over or not base.evaluating
             or base.between_attempts)
-
-    @property
-    def too_long(self) -> bool:
-        """Whether the run has taken more than ``W_r``."""
-        return self._steps >= self.limit.steps
 
     def finished(self) -> None:
         """Record that the run is over."""
