@@ -132,7 +132,7 @@ def searched(ways: Ways, scarce: bool, support: Support) -> PairWatch:
 
 
 def ways_of(watch: PairWatch) -> Ways:
-    row = watch._rows.get(PAIR)
+    row = watch.rows.get(PAIR)
     return row.ways if row else Ways.NOT_SOUGHT
 
 

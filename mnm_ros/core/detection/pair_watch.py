@@ -92,7 +92,7 @@ class News(Enum):
 
 
 @dataclass
-class _Row:
+class Row:
     """
     A pair that is not normal.
 
@@ -127,17 +127,18 @@ class PairWatch:
     :param support: says whether successors are declared, so that ways around a pair are found
         soon. None if nothing ever is.
     :ivar scheduled: whether a caller schedules re-checks of closed pairs.
+    :ivar rows: of these pairs; as a rule there is none, and nothing else to ask.
     """
 
     def __init__(self, support: Support | None = None) -> None:
         self._support = support
         self.scheduled = False
+        self.rows: dict[Pair, Row] = {}
         self._failures: dict[Pair, Failures] = {}
-        self._rows: dict[Pair, _Row] = {}
 
     def status(self, pair: Pair) -> Status:
         """Return the status of a pair."""
-        return self._rows[pair].status if pair in self._rows else Status.NORMAL
+        return self.rows[pair].status if pair in self.rows else Status.NORMAL
 
     def failures(self, pair: Pair) -> int:
         """Return how often a pair has failed in a row."""
@@ -151,13 +152,13 @@ class PairWatch:
     @property
     def detoured(self) -> Collection[Pair]:
         """Return the pairs that a run executes only if no way around them is left."""
-        return [pair for pair, row in self._rows.items() if row.ways.preferred]
+        return [pair for pair, row in self.rows.items() if row.ways.preferred]
 
     @property
     def scarce(self) -> Collection[Pair]:
         """Return the detoured pairs with pauses of which too little was seen for an alarm."""
         return [pair for pair in self.detoured
-                if self._rows[pair].usual and self._rows[pair].pause]
+                if self.rows[pair].usual and self.rows[pair].pause]
 
     @property
     def doubtful(self) -> Collection[Pair]:
@@ -167,40 +168,40 @@ class PairWatch:
     @property
     def closed(self) -> Mapping[Pair, int]:
         """Return the pairs that are closed, and how often a re-check has found them so."""
-        return {pair: self._rows[pair].rechecks for pair in self._of(Status.CLOSED)}
+        return {pair: self.rows[pair].rechecks for pair in self._of(Status.CLOSED)}
 
     @property
     def shut(self) -> Collection[Pair]:
         """Return the closed pairs that are executed only if nothing else is left to do."""
         return [pair for pair in self._of(Status.CLOSED)
-                if self._rows[pair].left or self.scheduled and not self._rows[pair].tries]
+                if self.rows[pair].left or self.scheduled and not self.rows[pair].tries]
 
     @property
     def resting(self) -> Collection[Pair]:
         """Return the pairs that have a pause."""
-        return [pair for pair, row in self._rows.items() if row.left]
+        return [pair for pair, row in self.rows.items() if row.left]
 
     @property
     def stopping(self) -> Collection[Pair]:
         """Return the pairs with a pause before which an attempt is broken off."""
-        return [pair for pair, row in self._rows.items() if row.left and row.breaks_off]
+        return [pair for pair, row in self.rows.items() if row.left and row.breaks_off]
 
     @property
     def due(self) -> Collection[Pair]:
         """Return the pairs to execute first: those whose pause is over, then re-checks."""
-        return [*(pair for pair, row in self._rows.items() if row.left == 0),
-                *(pair for pair, row in self._rows.items() if row.tries)]
+        return [*(pair for pair, row in self.rows.items() if row.left == 0),
+                *(pair for pair, row in self.rows.items() if row.tries)]
 
     def avoids(self, pair: Pair) -> bool:
         """Return whether all else comes before a pair: a pause, a way around it, or a re-check."""
-        row = self._rows.get(pair)
+        row = self.rows.get(pair)
         return row is not None and bool(row.left or row.ways.preferred or (
             self.scheduled and row.status is Status.CLOSED and not row.tries))
 
     def step(self) -> bool:
         """Count a step; return whether a pause is over with it."""
         over = False
-        for row in self._rows.values():
+        for row in self.rows.values():
             if row.left:
                 row.left -= 1
                 over = over or not row.left
@@ -216,10 +217,13 @@ class PairWatch:
         :param rests: whether the pair may get a pause.
         """
         end, worked, executions = usual
+        row, failures = self.rows.get(pair), self._failures.get(pair)
+        if row is None and failures is None and next_state == end:
+            return None    # as a rule
         news = self.executed(pair, next_state)
-        row = self._rows.get(pair)
+        row = self.rows.get(pair)
         # After few executions that worked, some that fail are soon the usual ones.
-        failures = self._failures.get(pair) or Failures(
+        failures = failures or Failures(
             row and row.usual or Usual(end, worked, max(0, executions - 1)))
         before, scarce = failures.usual, failures.usual.scarce
         if next_state == before.end:
@@ -236,7 +240,7 @@ class PairWatch:
         if leads_on or not failures.seldom if scarce else not before.nearly_always_worked:
             return news
         if self.status(pair) is not Status.SUSPECTED and (scarce or failures.rare):
-            row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
+            row = self.rows.setdefault(pair, Row(Status.SUSPECTED))
             row.status, row.usual = Status.SUSPECTED, before if scarce else None
             if row.ways is Ways.TRIED or scarce and row.ways is Ways.NOT_SOUGHT:
                 row.ways = Ways.SOUGHT
@@ -251,9 +255,9 @@ class PairWatch:
         """Record where a pair that may be closed has led, and nothing else of it."""
         if self.status(pair) is not Status.CLOSED:
             return None
-        row = self._rows[pair]
+        row = self.rows[pair]
         if next_state != pair[0]:
-            del self._rows[pair]
+            del self.rows[pair]
             return News.OPEN if self.scheduled else None
         if row.left is not None:
             row.pause = row.left = min(2 * row.pause, _LONGEST_CLOSED)
@@ -266,14 +270,14 @@ class PairWatch:
     def change(self, change: PairChange) -> None:
         """Record that a pair leads elsewhere than before: it may be closed, or open again."""
         self._failures.pop(change.pair, None)
-        self._rows.pop(change.pair, None)
+        self.rows.pop(change.pair, None)
         if change.closed:
-            self._rows[change.pair] = _Row(Status.CLOSED)
+            self.rows[change.pair] = Row(Status.CLOSED)
 
     def withdraw(self, pair: Pair) -> None:
         """Withdraw the hint for a pair, because no policy executes it."""
         self._failures.pop(pair, None)
-        self._rows[pair].status = Status.FAILING
+        self.rows[pair].status = Status.FAILING
 
     def insist(self) -> None:
         """
@@ -283,7 +287,7 @@ class PairWatch:
         that the pairs lead on; else attempts decide.
         """
         for pair in self.detoured:
-            row = self._rows[pair]
+            row = self.rows[pair]
             if row.usual is not None:
                 row.ways = Ways.TRIED if self._support else Ways.ATTEMPTED
                 row.end_pauses()
@@ -294,7 +298,7 @@ class PairWatch:
         """Have the pairs around which ways were found tried at once, until there is a hint."""
         for pair in self.detoured:
             if self.status(pair) is Status.FAILING:
-                row = self._rows[pair]
+                row = self.rows[pair]
                 row.end_pauses()
                 row.ways, row.left = Ways.TRIED, 0
 
@@ -306,14 +310,14 @@ class PairWatch:
     def pause_closed(self, wanted: bool) -> None:
         """Begin the pauses of closed pairs, or end them; re-checks by a caller replace them."""
         for pair in self._of(Status.CLOSED):
-            row = self._rows[pair]
+            row = self.rows[pair]
             row.end_pauses()
             if wanted and not self.scheduled:
                 row.pause = row.left = _FIRST_CLOSED
 
     def hurry(self, pair: Pair) -> bool:
         """End the pause of a closed pair; return whether it had one."""
-        row = self._rows.get(pair)
+        row = self.rows.get(pair)
         if row is None or row.status is not Status.CLOSED or not row.left:
             return False
         row.left = 0
@@ -321,22 +325,22 @@ class PairWatch:
 
     def end_pauses(self) -> None:
         """Let all pairs be tried as any other, but closed ones."""
-        for pair, row in [*self._rows.items()]:
+        for pair, row in [*self.rows.items()]:
             row.end_pauses()
             if row.status is Status.FAILING:
-                del self._rows[pair]
+                del self.rows[pair]
 
     def recheck(self, pair: Pair | None) -> bool:
         """Have a closed pair executed soon, or all if None; return whether there is any."""
         found = [each for each in self._of(Status.CLOSED) if pair in (None, each)]
         for each in found:
-            self._rows[each].tries = _TRIES
+            self.rows[each].tries = _TRIES
         return bool(found)
 
     def keep_closed(self) -> None:
         """Drop all rows but those of closed pairs: a new round begins."""
         self._failures.clear()
-        self._rows = {pair: self._rows[pair] for pair in self._of(Status.CLOSED)}
+        self.rows = {pair: self.rows[pair] for pair in self._of(Status.CLOSED)}
         self.end_pauses()
 
     def leave(self, states: Collection[int]) -> None:
@@ -347,14 +351,14 @@ class PairWatch:
         """
         self._failures = {
             pair: each for pair, each in self._failures.items() if pair[0] not in states}
-        self._rows = {pair: row for pair, row in self._rows.items() if pair[0] not in states}
+        self.rows = {pair: row for pair, row in self.rows.items() if pair[0] not in states}
 
     def _of(self, status: Status) -> list[Pair]:
-        return [pair for pair, row in self._rows.items() if row.status is status]
+        return [pair for pair, row in self.rows.items() if row.status is status]
 
     def _worked(self, pair: Pair) -> News | None:
         """End the pauses of a pair, and withdraw a hint if that was enough."""
-        row = self._rows.get(pair)
+        row = self.rows.get(pair)
         if row is None or row.status is Status.CLOSED:
             return None
         row.end_pauses()
@@ -365,15 +369,15 @@ class PairWatch:
             elif row.ways is Ways.TRIED:
                 row.ways = Ways.ATTEMPTED
             return None
-        del self._rows[pair]
+        del self.rows[pair]
         return News.WORKS if row.status is Status.SUSPECTED else None
 
     def _rest(self, pair: Pair, unexpected: float) -> None:
         """Let a pair rest if its failures are ``unexpected`` by so many nats."""
         if unexpected < _UNEXPECTED:
             return
-        row = self._rows.pop(pair, None) or _Row(Status.FAILING)
-        self._rows[pair] = row    # last, as the pair that has waited longest is due first
+        row = self.rows.pop(pair, None) or Row(Status.FAILING)
+        self.rows[pair] = row    # last, as the pair that has waited longest is due first
         row.breaks_off = unexpected >= _HARDLY
         if self._support and row.ways is Ways.NOT_SOUGHT and unexpected >= _TO_DETOUR:
             row.ways = Ways.SOUGHT

@@ -38,7 +38,7 @@ class TransitionMonitor:
 
     :param delta: the probability with which any of them ever raises the alarm without a change.
     :ivar raised: the pairs whose evidence is raised, but not enough for an alarm, with the
-        executions wanted for an unexpected outcome.
+        executions wanted for an unexpected outcome; all suspicious ones are among them.
     """
 
     def __init__(self, delta: float) -> None:
@@ -77,6 +77,7 @@ class TransitionMonitor:
             wanted = self.raised[pair] = max(0, self.raised.get(pair, 0) - 1)
             if not wanted and not detector.suspicious:
                 del self.raised[pair]
+                self._suspected.pop(pair, None)
         return None
 
     def begin_again(self, pair: Pair) -> PairChange:
@@ -92,7 +93,11 @@ class TransitionMonitor:
         return PairChange(*pair, *self._detectors[pair].parted)
 
     def suspect(self, pair: Pair, policies: Sequence[Policy]) -> None:
-        """Keep ``suspected`` up to date after ``record``, with the policies of the hypothesis."""
+        """
+        Keep ``suspected`` up to date after ``record`` if the evidence of a pair is raised.
+
+        :param policies: of the hypothesis, that for home first.
+        """
         if not self._detectors[pair].suspicious:
             self._suspected.pop(pair, None)
         elif pair not in self._suspected:

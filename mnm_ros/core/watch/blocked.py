@@ -43,6 +43,8 @@ class BlockedPairs:
     :param delta: the probability with which any region with kept samples is wrong.
     :param noticed: whether a change was noticed that is not relearnt yet.
     :ivar noticed: the same.
+    :ivar opening: the pairs that have led on, so that they are tried at once again, with how often
+        they have not since.
     """
 
     def __init__(self, transitions: TransitionMonitor, support: Support, rate: float, delta: float,
@@ -56,10 +58,9 @@ class BlockedPairs:
         self._owed = 0.0    # executions
         self._last: dict[Pair, int] = {}
         self._carried: dict[Pair, None] = {}
-        self._opening: dict[Pair, None] = {}    # those that may lead to a state not known
-        # Those asked for and not executed since; and what has led on, with how often not since.
-        self._asked: dict[Pair, None] = {}
-        self._opened: dict[Pair, int] = {}
+        self._to_new: dict[Pair, None] = {}    # those that may lead to a state not known
+        self._asked: dict[Pair, None] = {}    # and not executed since
+        self.opening: dict[Pair, int] = {}
 
     def begin(self, base: BaseAlgorithm, known: Collection[int],
               closed: Collection[Pair] = ()) -> None:
@@ -79,10 +80,10 @@ class BlockedPairs:
         if seen and isinstance(base, Steered):
             base.carry(seen)
             self._carried = dict.fromkeys(seen)
-        self._opening = {pair: None for pair in self._carried if self._may_open(pair, known)}
+        self._to_new = {pair: None for pair in self._carried if self._may_open(pair, known)}
         self._asked = {pair: None for pair in self._asked if pair in self._carried}
         if isinstance(base, Samples):
-            for pair in (*self._asked, *self._opened):
+            for pair in (*self._asked, *self.opening):
                 base.request_sample(*pair)
 
     def executed(self, base: BaseAlgorithm, pair: Pair | None,
@@ -108,26 +109,21 @@ class BlockedPairs:
 
     def opens(self, pair: Pair, next_state: int) -> bool:
         """Return whether a pair may have opened, so that it is tried at once again."""
-        if pair not in self._carried and pair not in self._opened:    # as a rule
+        if pair not in self._carried and pair not in self.opening:
             return False
         if next_state != pair[0]:
-            self._opened[pair] = 0
-        elif pair in self._opened:
-            self._opened[pair] += 1
-        if self._opened.get(pair, 0) >= _ENOUGH or pair not in self._transitions.raised:
-            self._opened.pop(pair, None)
-        return pair in self._opened
-
-    @property
-    def opening(self) -> bool:
-        """Whether some pair is tried at once again."""
-        return bool(self._opened)
+            self.opening[pair] = 0
+        elif pair in self.opening:
+            self.opening[pair] += 1
+        if self.opening.get(pair, 0) >= _ENOUGH or pair not in self._transitions.raised:
+            self.opening.pop(pair, None)
+        return pair in self.opening
 
     def notice(self, base: BaseAlgorithm) -> None:
         """Record a change: all is sampled again until it is relearnt."""
         self.noticed = True
         if self._carried:
-            self._carried, self._opening, self._asked = {}, {}, {}
+            self._carried, self._to_new, self._asked = {}, {}, {}
             if isinstance(base, Steered):
                 base.carry({})
 
@@ -138,7 +134,7 @@ class BlockedPairs:
     def _next(self, left_alone: Collection[Pair]) -> Pair | None:
         """Return the pair that has waited longest, of those whose turn it is."""
         whose = [pair for pair in self._carried if pair not in left_alone
-                 and (pair in self._opening) == bool(self._turn)]
+                 and (pair in self._to_new) == bool(self._turn)]
         waited = [pair for pair in whose if pair not in self._asked
                   and self._step - self._last.get(pair, 0) >= _LEAST_PAIRS / self._rate]
         if waited:

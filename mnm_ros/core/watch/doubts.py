@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 import math
 
-from mnm_ros.core.detection.pair_watch import News
+from mnm_ros.core.detection.pair_watch import News, Status
 from mnm_ros.core.mnm.capabilities import Certifies, Relearns, Steered
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
@@ -89,41 +89,46 @@ class Doubts:
 
     def count(self, pair: Pair | None) -> None:
         """Count a step; None is a RESET, or one from where it is not known."""
-        parts = self._parts
+        parts, pairs = self._parts, self._parts.pairs
         parts.checks.patrol.executed(pair)
-        if parts.pairs.step():
+        if pairs.rows and pairs.step():
             self.steer()
-        parts.blocked.executed(parts.rediscovery.base, pair, parts.pairs.shut)
+        parts.blocked.executed(parts.rediscovery.base, pair, pairs.shut if pairs.rows else ())
         parts.relearning.steps += self._round.log.open
 
     def observe(self, state: int, action: int, next_state: int) -> PairChange | None:
         """Record where a pair has led; return the change if that raises the pair's alarm."""
-        parts, pair = self._parts, (state, action)
-        transitions = parts.transitions
-        parts.reach.add_transition(state, action, next_state)
-        raised = transitions.raised    # which record changes
+        parts, pairs, pair = self._parts, self._parts.pairs, (state, action)
+        transitions, raised = parts.transitions, parts.transitions.raised    # which record changes
         was_raised = pair in raised
-        self.all_moves = self.all_moves or parts.pooled_detector.record(
-            pair, next_state)
+        parts.reach.add_transition(state, action, next_state)
+        self.all_moves = self.all_moves or parts.pooled_detector.record(pair, next_state)
         change = transitions.record(state, action, next_state)
-        opens = parts.blocked.opens(pair, next_state)
+        # A pair whose evidence is not raised has not opened.
+        opens = (pair in raised or parts.blocked.opening) and parts.blocked.opens(pair, next_state)
         if change:
             self.changed(change)
             return change
-        concerned = self._record(pair, next_state)
+        # Ways around it were found, or are sought if it is not suspected yet.
+        detoured = pair in pairs.rows and pairs.rows[pair].ways.preferred
+        # While a change is relearnt, all pairs are tried again at once.
+        news = pairs.record(
+            pair, next_state, transitions.usual(pair), rests=not self._round.log.open)
+        row = pairs.rows.get(pair)
+        if row or news:    # seldom
+            self._report(pair, news, detoured)
         if parts.relearning.unseen and parts.relearning.seen(pair):
             self.sample(pair)
-        avoided = parts.pairs.avoids(pair)
-        if pair in parts.pairs.resting:
+        if pair in raised:
+            # Policies through a suspicious pair make attempts, as they execute it, too.
+            transitions.suspect(pair, parts.policies)
+        if row and row.left:
             self.steer()
-        elif pair in raised and not avoided:
-            parts.rediscovery.follow_up(pair, was_raised and not opens)
-        # Policies through a suspicious pair make attempts, as they execute it, too.
-        transitions.suspect(pair, parts.policies)
-        if concerned:
-            parts.checks.turns.prefer(concerned)
-        if pair in parts.pairs.suspected and not avoided:    # it is tried again first
-            parts.rediscovery.sample(pair)
+        elif not (row and pairs.avoids(pair)):
+            if pair in raised:
+                parts.rediscovery.follow_up(pair, was_raised and not opens)
+            if row and row.status is Status.SUSPECTED:    # it is tried again first
+                parts.rediscovery.sample(pair)
         return None
 
     def changed(self, change: PairChange) -> None:
@@ -188,23 +193,24 @@ class Doubts:
         unproven = parts.checks.monitor.unproven_targets
         parts.checks.turns.prefer([target for target in concerned if target in unproven])
 
-    def _record(self, pair: Pair, next_state: int) -> tuple[int, ...]:
-        """Record where a pair has led; return the targets that a new hint concerns."""
-        pairs, transitions, log = self._parts.pairs, self._parts.transitions, self._round.log
-        number = self._round.number
-        ways_found = pair in pairs.detoured    # or sought, if the pair is not suspected yet
-        # While a change is relearnt, all pairs are tried again at once.
-        news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open)
+    def _report(self, pair: Pair, news: News | None, detoured: bool) -> None:
+        """
+        Report the news of a pair that is not normal, or was not, and have it tried if it is due.
+
+        :param detoured: whether ways around the pair were sought or found before.
+        """
+        pairs, log, number = self._parts.pairs, self._round.log, self._round.number
         if news is News.SUSPECTED:
             concerned = self._concerned(pair)
-            if concerned or ways_found:
+            if concerned or detoured:
                 log.tell(HintRaised(number, *pair, pairs.failures(pair)), 'hint',
-                         transitions.change(pair))
+                         self._parts.transitions.change(pair))
                 if not (concerned or log.open):
                     log.revise()
             else:
                 pairs.withdraw(pair)
-            return concerned
+            self._parts.checks.turns.prefer(concerned)
+            return
         if news is News.WORKS:
             log.tell(HintWithdrawn(number, *pair), 'hint')
             self.steer()
@@ -212,7 +218,6 @@ class Doubts:
             log.tell_recheck(number, pair, news)
         if news in (News.OPEN, News.STILL_CLOSED) or pair in pairs.due:
             self.steer()
-        return ()
 
     def notice(self, *, declared: bool = False) -> None:
         """

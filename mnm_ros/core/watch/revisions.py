@@ -228,13 +228,10 @@ class Revisions:
                     parts.checks.patrol.passes(policy.target, [pair]) for policy in failing):
                 self._doubts.changed(parts.transitions.begin_again(pair))
 
-    def end_if_all_changed(self) -> bool:
-        """End the round if the detector of all moves raises the alarm; return whether."""
-        moves = self._doubts.all_moves
-        if moves:
-            self._notice_all_pairs()
-            self._end(self._everything_changed, moves)
-        return self.refuted
+    def end_as_all_changed(self, moves: MovesChange) -> None:
+        """End the round, as the detector of all moves has raised the alarm."""
+        self._notice_all_pairs()
+        self._end(self._everything_changed, moves)
 
     def end_if_cut_off(self) -> bool:
         """Record a rediscovery of more than ``W_r`` steps; return whether that ends the round."""

@@ -132,7 +132,7 @@ class WatchPhase(CheckingPhase):
 
     def next_action(self) -> int:
         if self.rediscovering:
-            self._asked = self.base.next_action()
+            self._asked = self.parts.rediscovery.base.next_action()
         elif self._in_background:
             self._asked = self._background.action(self._here)
         else:
@@ -143,16 +143,18 @@ class WatchPhase(CheckingPhase):
     def observe(self, action: int, state: int) -> None:
         """Make a step of the rediscovery or of the attempt under way."""
         pair, self._here, self._asked = pair_of(self._here, action), state, None
-        self.parts.rediscovery.since += 1
+        rediscovery = self.parts.rediscovery
+        rediscovery.since += 1
         self.doubts.count(pair)
-        self.parts.rediscovery.fresh &= not self.rediscovering and pair is None
+        rediscovery.fresh &= not self.rediscovering and pair is None
         if self.rediscovering:
-            self.base.observe(action, state)
-        elif pair and isinstance(self.base, Learns):
-            self.base.add_transition(*pair, state)
+            rediscovery.base.observe(action, state)
+        elif pair and isinstance(rediscovery.base, Learns):
+            rediscovery.base.add_transition(*pair, state)
         change = self.doubts.observe(*pair, state) if pair else None
         again = pair is not None and self._round.memory.executed(pair, state)
-        if self.revisions.end_if_all_changed():
+        if moves := self.doubts.all_moves:
+            self.revisions.end_as_all_changed(moves)
             return
         if self.rediscovering:
             self._rediscover()
@@ -160,7 +162,8 @@ class WatchPhase(CheckingPhase):
             self._go_on_in_background(pair)
         else:
             self._check(state)
-        self._remember(change, again)
+        if change or again:
+            self._remember(change)
         self._background.heed()
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
@@ -175,12 +178,13 @@ class WatchPhase(CheckingPhase):
         if isinstance(self.base, Learns):
             self.base.add_transition(state, action, after)
         change = self.doubts.observe(state, action, after)
-        self._remember(change, self._round.memory.executed((state, action), after))
+        if self._round.memory.executed((state, action), after) or change:
+            self._remember(change)
         self._background.heed()
 
-    def _remember(self, change: PairChange | None, again: bool) -> None:
+    def _remember(self, change: PairChange | None) -> None:
         """Delete what a change has taken away; take back what works again."""
-        if self.refuted or change is None and not again:
+        if self.refuted:
             return
         if change and (lost := self.revisions.divert(change)):
             self.parts.checks.interrupt()
@@ -269,13 +273,22 @@ class WatchPhase(CheckingPhase):
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
-        over = self.parts.rediscovery.turn_over()
         # What is asked of a run that is interrupted then counts as broken off.
-        waits_for = None if over else self._waits_for()
-        if not over and waits_for is None:
-            self._delete_cut_off()    # asks where no interruption follows on what was asked
-            return
-        too_long = self.parts.rediscovery.too_long
+        if self.parts.rediscovery.turn_over():
+            self._end_turn(None)
+        elif self.parts.pairs.rows:    # seldom
+            waits_for = self._waits_for()
+            if waits_for is None:
+                self._delete_cut_off()    # asks where no interruption follows on what was asked
+            else:
+                self._end_turn(waits_for)
+
+    def _end_turn(self, waits_for: Pair | None) -> None:
+        """
+        Take from the rediscovery what it has found out, and let attempts follow.
+
+        :param waits_for: the stopped pair for which it has to wait; None if its time is over.
+        """
         self.revisions.take_other_ways()
         if self.parts.rediscovery.sought and waits_for in self.parts.pairs.detoured:
             self.parts.pairs.insist()
@@ -292,7 +305,7 @@ class WatchPhase(CheckingPhase):
             self.parts.relearning.end_rediscovery()
             self.doubts.settle()
             self._rediscover_again()
-        elif too_long:
+        elif self.parts.rediscovery.too_long:
             if self.revisions.end_if_cut_off():
                 return
             self._rediscover_again()
