@@ -173,8 +173,7 @@ class PairWatch:
     @property
     def shut(self) -> Collection[Pair]:
         """Return the closed pairs that are executed only if nothing else is left to do."""
-        return [pair for pair in self._of(Status.CLOSED)
-                if self.rows[pair].left or self.scheduled and not self.rows[pair].tries]
+        return [pair for pair, row in self.rows.items() if self._is_shut(row)]
 
     @property
     def resting(self) -> Collection[Pair]:
@@ -195,8 +194,13 @@ class PairWatch:
     def avoids(self, pair: Pair) -> bool:
         """Return whether all else comes before a pair: a pause, a way around it, or a re-check."""
         row = self.rows.get(pair)
-        return row is not None and bool(row.left or row.ways.preferred or (
-            self.scheduled and row.status is Status.CLOSED and not row.tries))
+        return row is not None and bool(
+            row.left or row.ways.preferred or self._is_shut(row))
+
+    def bars(self, pair: Pair) -> bool:
+        """Return whether an attempt is broken off before a pair: a pause, or it is shut."""
+        row = self.rows.get(pair)
+        return row is not None and bool(row.left and row.breaks_off or self._is_shut(row))
 
     def step(self) -> bool:
         """Count a step; return whether a pause is over with it."""
@@ -352,6 +356,10 @@ class PairWatch:
         self._failures = {
             pair: each for pair, each in self._failures.items() if pair[0] not in states}
         self.rows = {pair: row for pair, row in self.rows.items() if pair[0] not in states}
+
+    def _is_shut(self, row: Row) -> bool:
+        return row.status is Status.CLOSED and bool(
+            row.left or self.scheduled and not row.tries)
 
     def _of(self, status: Status) -> list[Pair]:
         return [pair for pair, row in self.rows.items() if row.status is status]

@@ -371,8 +371,7 @@ class WatchPhase(CheckingPhase):
         self.parts.checks.patrol.left -= 1
         ended = self.parts.checks.observe(state, proving=self._round.log.open)
         if ended is None:
-            pair = state, self.parts.checks.attempts.action(state)
-            if pair in self.parts.pairs.stopping or pair in self.parts.pairs.shut:
+            if self.parts.pairs.bars((state, self.parts.checks.attempts.action(state))):
                 self.parts.checks.interrupt()
                 self._attempt(self._schedule.go_on())
             return
