@@ -277,11 +277,10 @@ class WatchPhase(CheckingPhase):
         if self.parts.rediscovery.turn_over():
             self._end_turn(None)
         elif self.parts.pairs.rows:    # seldom
-            waits_for = self._waits_for()
-            if waits_for is None:
-                self._delete_cut_off()    # asks where no interruption follows on what was asked
-            else:
+            if waits_for := self._waits_for():
                 self._end_turn(waits_for)
+            else:
+                self._delete_cut_off()    # asks where no interruption follows on what was asked
 
     def _end_turn(self, waits_for: Pair | None) -> None:
         """
