@@ -24,8 +24,7 @@ import importlib
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mnm_ros.core.detection.detector import Detector
-    from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
+    from mnm_ros.core.detection.detector import Detector, DetectorFactory, PolicyDetector
     from mnm_ros.core.errors import (
         CheckpointError,
         ExportError,
@@ -122,8 +121,7 @@ __all__ = [
     'UnknownStateError', 'Update', 'View', 'WaysChange', 'WorkObservation', 'new_base',
     'over_own_targets', 'play', 'settings']
 _NAMES = {
-    'detection.detector': 'Detector',
-    'detection.policy_detector': 'DetectorFactory PolicyDetector',
+    'detection.detector': 'Detector DetectorFactory PolicyDetector',
     'errors': 'CheckpointError ExportError FileError InvalidTypeError InvalidValueError '
               'LaunchError MessageError MissingPackageError MnmError NoAnswerError '
               'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',

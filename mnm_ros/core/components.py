@@ -23,8 +23,7 @@ import math
 from typing import Any
 
 from mnm_ros.core import plug_ins
-from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.detection.detector import Detector, DetectorFactory
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory

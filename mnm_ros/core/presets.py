@@ -15,7 +15,7 @@ from typing import Any
 
 from mnm_ros.core import plug_ins
 from mnm_ros.core.components import OPTION_SETS, part, PARTS
-from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
+from mnm_ros.core.detection.detector import DetectorFactory, PolicyDetector
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory, ChecksFactory

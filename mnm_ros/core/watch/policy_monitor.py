@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import math
 from typing import Any
 
-from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
+from mnm_ros.core.detection.detector import Detector, DetectorFactory, PolicyDetector
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mnm_ros.core.detection.detector import DetectorFactory
 from mnm_ros.core.detection.pair_watch import PairWatch
-from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.detection.pooled_detector import PooledDetector
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round

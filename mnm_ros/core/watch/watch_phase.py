@@ -31,8 +31,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Union
 
-from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.detection.detector import Detector, DetectorFactory
 from mnm_ros.core.inputs import LookInput, Preference, Wish
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import activity_of, Learns
