@@ -72,24 +72,18 @@ class ResumeSchedule:
         self._last = number - since
         self._began = time.process_time() - spent
         self._cost = 0.0
-        self._said: bool | None = None    # what is_slow has; None if nobody asks
 
     def point(self) -> tuple[int, Mapping[str, Any]] | None:
         """Record an input; return its number and a resume point if one is due."""
         self._number += 1
-        if self._said is False or not self._is_time() or not self._exploration.can_snapshot:
-            return None    # the next step is said to take long
+        if not self._is_time() or not self._exploration.can_snapshot:
+            return None
         began = time.process_time()
         point = self._exploration.to_state()
         self._began = time.process_time()
         self._cost = self._began - began
         self._last = self._number
         return self._number, point
-
-    def is_slow(self) -> bool:
-        """Say before a step whether a resume point is due, as one takes some 10 ms."""
-        self._said = self._is_time()
-        return self._said
 
     def _is_time(self) -> bool:
         """Return whether it is time for a resume point, if one can be made."""
@@ -223,7 +217,7 @@ class Store:
             if point is not None:
                 self.begin_generation(*point)
 
-        exploration.listeners.append(InputListener(keep, schedule.is_slow))
+        exploration.listeners.append(InputListener(keep))
 
     def append(self, update: Update) -> None:
         """Keep an input."""

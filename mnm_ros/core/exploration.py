@@ -129,11 +129,6 @@ class Exploration(Queries):
             self._open = self.mnm.next_action()
         return self._open
 
-    def may_plan(self, action: int, state: int) -> bool:
-        """Return whether ``observe`` of this step may take long; nothing else depends on it."""
-        slow = [listener.is_slow() for listener in self.listeners]    # each is to know its answer
-        return self.mnm.may_plan(action, state) or any(slow)
-
     def observe(self, action: int, state: int, robot: str = '') -> Update:
         """
         Count the transition by ``action``, which was ``next_action``, to ``state``.

@@ -219,8 +219,6 @@ class InputListener(NamedTuple):
     Receives each input of an exploration, from any source.
 
     :ivar hear: called with what was taken.
-    :ivar is_slow: returns whether ``hear`` may take long now.
     """
 
     hear: Callable[[Update], object]
-    is_slow: Callable[[], bool] = lambda: False

@@ -105,9 +105,9 @@ class RobotLoop(Loop):
     :param task: what says the actions and learns from the states.
     :param limits: how long to wait, and when to stop.
     :ivar timer: with which the robot is waited for.
-    :ivar aside: called with what may take long, and with a callback for after it, which receives
-        the seconds that it has taken. It may return at once, but nothing of the loop may be called
-        until the first of the two is done.
+    :ivar aside: called for each step with what may take long, and with a callback for after it,
+        which receives the seconds that it has taken. It may return at once, but nothing of the
+        loop may be called until the first of the two is done.
     :ivar before_step: called when the next step is about to begin, which planning may have held
         up.
     """
@@ -230,13 +230,9 @@ class RobotLoop(Loop):
         """
         Report to the task where an action has led, and go on; the last thing that a callback does.
 
-        A plan may take long, so it is made aside where that is possible.
+        The task may plan for long, so that it observes aside where that is possible.
         """
         if self.over:
-            self._go_on(action, state, now)
-            return
-        if not self.task.may_plan(action, state):
-            self.task.observe(action, state)
             self._go_on(action, state, now)
             return
         self._turn += 1

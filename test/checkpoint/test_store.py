@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 import time
 from types import SimpleNamespace
-from typing import Any
 
 from kept_explorations import (
     CORRIDOR,
@@ -87,7 +86,7 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
         drive(exploration, simulator, 1)
     # 20 ms, and 20 times 5 ms
     assert points == strength([20, 120], [20, 120, 220])
-    assert not exploration.listeners[0].is_slow() and store.flush()
+    assert store.flush()
     store.close()
     second, store = restored(tmp_path)
     saved = SavedInputs(sorted(tmp_path.glob('explorer.0*.sqlite'))[-1])
@@ -157,36 +156,6 @@ def test_what_was_asked_for_before_is_gone_on_from(tmp_path: Path) -> None:
     third, again = restored(tmp_path)
     again.close()
     assert third is not None and third.steps == LONG + 120
-
-
-def test_a_resume_point_that_takes_long_is_announced(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even if it becomes due between the question and the step."""
-    computed = 0.0
-    points: list[int] = []
-    to_state = Exploration.to_state
-
-    def made(exploration: Exploration) -> dict[str, Any]:
-        points.append(exploration.steps)
-        return to_state(exploration)
-
-    monkeypatch.setattr(Exploration, 'to_state', made)
-    monkeypatch.setattr(keeping, 'time', SimpleNamespace(
-        process_time=lambda: computed, monotonic=time.monotonic))
-    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
-    store = Store(tmp_path, 'explorer', IDENTITY)
-    store.begin_generation(0, None)
-    store.attach(exploration)
-    announced: list[int] = []
-    for _ in range(strength(120, 500)):
-        action = exploration.next_action()
-        state = simulator.step(action)
-        if exploration.may_plan(action, state):
-            announced.append(exploration.steps + 1)
-        computed += 0.3
-        exploration.observe(action, state)
-    store.close()
-    assert len(points) > strength(12, 50) and set(points) <= set(announced)
 
 
 def test_the_lock_changes_no_file_of_others(tmp_path: Path) -> None:

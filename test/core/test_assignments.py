@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import math
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 from mnm_ros.core import RESET
 from mnm_ros.core.fleet.assignments import Assignments, look_ahead, RECENT_OUTCOMES
 from mnm_ros.core.mnm.capabilities import FEW_STATES
+from mnm_ros.core.mnm.checking_phase import CheckingPhase
 from mnm_ros.core.model.counts import Pair
 import numpy as np
 import pytest
@@ -159,16 +161,14 @@ class Asks:
 
     home = 0
 
-    def __init__(self, plans_in: int | None = None) -> None:
-        self.phase = SimpleNamespace(base=ScriptedBase(0))
-        self._plans_in = plans_in
+    def __init__(self, plans_in: int | None = None, states: int = 0) -> None:
+        base = ScriptedBase(0, range(states))
+        base.may_plan = lambda action, state: state == plans_in
+        self.phase = SimpleNamespace(base=base)
         self.led: list[int] = []
 
     def next_action(self) -> int:
         return 1
-
-    def may_plan(self, action: int, state: int) -> bool:
-        return state == self._plans_in
 
     def observe(self, action: int, state: int) -> None:
         self.led.append(state)
@@ -195,8 +195,14 @@ def test_where_a_pair_leads_is_else_drawn_from_all_that_it_did_lately() -> None:
     (2 * FEW_STATES + 1, 6, True), (2 * FEW_STATES, 6, False), (2 * FEW_STATES + 1, None, False)])
 def test_a_lookahead_ends_before_a_plan_for_many_states(
         states: int, plans_in: int | None, ended: bool) -> None:
-    asks = Asks(plans_in)
-    asks.phase.base = ScriptedBase(0, range(states))
+    asks = Asks(plans_in, states)
     assert asks.ahead(3, {(5, 1): [5, 6, 5]}, {}) == (
         {(5, 1): [0, 1]} if ended else {(5, 1): [0, 1], (6, 1): [2]}, ended)
     assert asks.led == ([5] if ended else [5, 6, 6])
+
+
+@pytest.mark.parametrize(('checked', 'ended'), [(FEW_STATES + 1, True), (FEW_STATES, False)])
+def test_a_lookahead_ends_before_many_policies_are_checked(checked: int, ended: bool) -> None:
+    asks = Asks(None, 2 * FEW_STATES + 1)
+    asks.phase = Mock(CheckingPhase, base=asks.phase.base, policies=range(checked))
+    assert asks.ahead(3, {(5, 1): [5]}, {})[1] is ended

@@ -275,9 +275,6 @@ def test_all_listeners_hear_in_their_order_what_is_returned() -> None:
     assert taken.events and decided == list(exploration.events)
     action = exploration.next_action()
     assert exploration.observe(action, simulator.step(action)).revision is None
-    assert not exploration.may_plan(action, 0)
-    exploration.listeners.append(InputListener(heard.append, lambda: True))
-    assert exploration.may_plan(action, 0)
 
 
 def test_events_are_told_as_they_happen() -> None:

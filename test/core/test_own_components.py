@@ -24,7 +24,7 @@ from mnm_ros.core import (
     Round,
     settings,
 )
-from mnm_ros.core.mnm.capabilities import activity_of, may_plan, provisional_of, Steered
+from mnm_ros.core.mnm.capabilities import activity_of, provisional_of, Steered
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.phase import Directives, MnmPhase
 from mnm_ros.core.mnm.runs import Runs
@@ -63,7 +63,6 @@ def test_a_base_without_capabilities_is_done_without() -> None:
     base = BareBase(0, (HOME, 3))
     members = {name for name in dir(BaseAlgorithm) if not name.startswith('_')} | {'quantum'}
     assert members == {*REQUIRED[BaseAlgorithm], 'quantum'} and len(members) <= 8
-    assert may_plan(base, 0, HOME)
     assert activity_of(base) == PhaseActivity('sampling', Sampling())
     assert provisional_of(base) == ([ProvisionalPolicy(policy(3), True, None, None)], None)
 

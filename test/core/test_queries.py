@@ -32,7 +32,7 @@ COMMANDS = {
 """The methods that change something. Every other public name is a query, also a new one."""
 
 ARGUMENTS: dict[str, tuple[object, ...]] = {
-    'may_plan': (0, 0), 'policy_to': (1,), 'direct_way': (1,),
+    'policy_to': (1,), 'direct_way': (1,),
     'play_on': (View(),)}
 
 

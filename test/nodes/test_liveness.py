@@ -18,6 +18,7 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener, Update
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings, settings_by_name
 from mnm_ros.core.task.step_task import play
@@ -172,7 +173,6 @@ class Planning:
         self.exploration.observe = self._think
         self.loop.resume(0.0)
         self.on_state(1000, 0)    # at home
-        self.exploration.may_plan = lambda action, state: True
         self.on_state(1001, 1)
         assert self.guard.busy and len(self.sent) == 2
 
@@ -191,6 +191,22 @@ class Planning:
             assert time.monotonic() < end
             self.guard.look()
         self.guard.close()
+
+
+def test_each_step_is_taken_aside_and_heard_of_in_the_thread_of_the_node() -> None:
+    """A resume point of the store is made aside, too; what the node publishes is not."""
+    planning = Planning()
+    threads: list[threading.Thread] = []
+
+    def note(update: Update) -> None:
+        threads.append(threading.current_thread())
+
+    planning.exploration.listeners += [
+        InputListener(planning.guard.in_node_thread(note)), InputListener(note)]
+    planning.end()
+    aside, node = threads
+    assert node is threading.current_thread() and aside is not node
+    assert len(planning.sent) == 3
 
 
 def test_a_robot_that_is_moved_while_a_plan_is_made_is_sent_home_after_it() -> None:

@@ -77,5 +77,4 @@ def _thinking(base: BaseAlgorithm, seconds: float,
         observe(action, state)
 
     base.observe = thinking    # type: ignore[method-assign]
-    base.may_plan = lambda action, state: True    # type: ignore[method-assign]
     return base

@@ -10,7 +10,8 @@ from functools import cached_property
 import math
 from typing import Any
 
-from mnm_ros.core.mnm.capabilities import FEW_STATES, Reports
+from mnm_ros.core.mnm.capabilities import FEW_STATES, Reports, TakesTurns
+from mnm_ros.core.mnm.checking_phase import CheckingPhase
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
@@ -230,14 +231,22 @@ def look_ahead(mnm: Mnm, here: int | None, steps: int,
             drawn = seen[int(rng.random() * len(seen))] if seen else here
             known_state = known[place] if place < len(known) else None
             state = drawn if known_state is None else known_state
-        if mnm.may_plan(action, state) and _many(mnm):    # the quicker question first
+        if _takes_long(mnm, action, state):
             return asked, True
         mnm.observe(action, state)
         here = state
     return asked, False
 
 
-def _many(mnm: Mnm) -> bool:
-    base = mnm.phase.base
-    candidates = base.candidates if isinstance(base, Reports) else ()
-    return base is not None and len(base.policies) + len(candidates) > 2 * FEW_STATES
+def _takes_long(mnm: Mnm, action: int, state: int) -> bool:
+    """Return whether the next step may plan, or check policies, over many states."""
+    phase = mnm.phase
+    run = phase.base
+    if run is None:
+        return False
+    checked = phase.policies if isinstance(phase, CheckingPhase) else ()
+    if len(checked) <= FEW_STATES and isinstance(run, TakesTurns) and not run.may_plan(
+            action, state):
+        return False
+    candidates = run.candidates if isinstance(run, Reports) else ()
+    return len(run.policies) + len(candidates) > 2 * FEW_STATES

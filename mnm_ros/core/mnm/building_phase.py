@@ -16,7 +16,6 @@ from mnm_ros.core.mnm.capabilities import (
     activity_of,
     Foresees,
     Learns,
-    may_plan,
     provisional_of,
     Relearns,
     Samples,
@@ -328,10 +327,6 @@ class BuildingPhase(Phase):
                     stream.leave_closed(shut)
         for pair in self._pairs.due:
             self.request_sample(*pair)
-
-    def may_plan(self, action: int, state: int) -> bool:
-        """Return whether ``observe`` of this step may take more than some milliseconds."""
-        return may_plan(self.base, action, state)
 
     def interrupt(self) -> None:
         """

@@ -63,7 +63,7 @@ class ProvisionalPolicy:
 
 class TakesTurns(ABC):
     """
-    A base that says when others may have the robot, and the computer.
+    A base that says when others may have the robot, and which steps take long.
 
     Without it, any moment will do, and each step may take long.
 
@@ -86,8 +86,8 @@ class TakesTurns(ABC):
         """
         Return whether ``observe`` of this step may take more than some milliseconds.
 
-        Such a step is handed over to a thread, so that others are served meanwhile. That costs
-        some microseconds, and changes nothing else, so True is never wrong.
+        A fleet plans ahead no further than to such a step of many states. Nothing else depends on
+        it, so True is never wrong.
         """
 
 
@@ -279,8 +279,3 @@ def provisional_of(base: BaseAlgorithm, memory: Any = None, at_most: int | None 
     estimates = base.estimates if isinstance(base, Reports) else {}
     return [ProvisionalPolicy(policy, True, estimates.get(policy.target), None)
             for policy in base.policies[1:]], None
-
-
-def may_plan(base: BaseAlgorithm, action: int, state: int) -> bool:
-    """Return whether ``observe`` of this step may take more than some milliseconds."""
-    return not isinstance(base, TakesTurns) or base.may_plan(action, state)

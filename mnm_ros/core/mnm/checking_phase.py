@@ -13,7 +13,7 @@ from typing import Any, Protocol, TYPE_CHECKING, Union
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns
+from mnm_ros.core.mnm.capabilities import Relearns
 from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
@@ -115,10 +115,6 @@ class CheckingPhase(Phase):
 
     def begin_again(self, detectors: Any) -> None:
         """Make the parts of other packages again, once all else is put here."""
-
-    def may_plan(self, action: int, state: int) -> bool:
-        """Return whether ``observe`` of this step may take more than some milliseconds."""
-        return len(self.policies) > FEW_STATES or may_plan(self.base, action, state)
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         if isinstance(self.base, Relearns):

@@ -175,10 +175,6 @@ class Mnm(PhaseMachine):
         """
         self.phase.observe_work(state, action, after)
 
-    def may_plan(self, action: int, state: int) -> bool:
-        """Return whether ``observe`` of this step may take more than some milliseconds."""
-        return self.phase.may_plan(action, state)
-
     def interrupt(self) -> None:
         """Make RESET the next action, as the robot may be anywhere."""
         self.phase.interrupt()

@@ -102,10 +102,6 @@ class Phase(ABC):
     def observe_work(self, state: int, action: int, after: int | None) -> object:
         """Learn from a step that somebody else had executed, see ``Mnm``."""
 
-    def may_plan(self, action: int, state: int) -> bool:
-        """Return whether ``after`` of this step may take more than some milliseconds."""
-        return False
-
     def interrupt(self) -> None:
         """Start from home, as the robot may be anywhere; an attempt under way is broken off."""
 

@@ -84,10 +84,6 @@ class StepTask(ABC):
     def observe(self, action: int, state: int) -> object:
         """Record that ``action``, which was ``next_action``, has led to ``state``."""
 
-    def may_plan(self, action: int, state: int) -> bool:
-        """Return whether ``observe`` of this step may take long enough to hold others up."""
-        return False
-
     @abstractmethod
     def relocate(self, state: int) -> object:
         """Record that the robot was moved to ``state``: the next action is RESET."""

@@ -228,9 +228,6 @@ class WatchPhase(CheckingPhase):
         self.parts.rediscovery.fresh = False
         self.doubts.hurry((state, action))
 
-    def may_plan(self, action: int, state: int) -> bool:
-        return self._in_background or super().may_plan(action, state)
-
     def activity(self) -> PhaseActivity:
         rediscovery, monitor = self.parts.rediscovery, self.parts.checks.monitor
         tests = *monitor.tests, *self.parts.transitions.evidence, rediscovery.evidence

@@ -16,7 +16,7 @@ from typing import Any
 from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.common.node_scope import NodeInterface
 
-_AT_ONCE = 0.01      # s; most plans take less, and are waited for: that is quicker
+_AT_ONCE = 0.01      # s; most steps take less, and are waited for: that is quicker
 _LAST_PLAN = 1.0     # s, to wait for a plan before it is dropped with the exploration
 
 
@@ -91,9 +91,9 @@ class CallbackGuard:
     """
     Keeps an error of the algorithm from ending the node, and late callbacks from acting.
 
-    While a plan is made in a thread, the node is served, but the exploration and the loop may not
-    be touched: what concerns them waits here until the plan is made, in the order in which it
-    came, and comes before the next step begins.
+    The exploration takes each step in a thread. While it makes a plan there, the node is served,
+    but the exploration and the loop may not be touched: what concerns them waits here until the
+    plan is made, in the order in which it came, and comes before the next step begins.
 
     :param on_error: called with a sentence about an error.
     :param allowance: for all that others may ask for as often as they like.
@@ -161,7 +161,7 @@ class CallbackGuard:
         return guarded
 
     def aside(self, plan: Callable[[], object], then: Callable[[float], None]) -> None:
-        """Make a plan in a thread; what comes after it follows here, at once or later."""
+        """Take a step, or plan, in a thread; what follows on it is called here, perhaps later."""
         self._begun = time.monotonic()
         try:
             done = self._worker.run(plan)

@@ -81,7 +81,9 @@ class CommandLink(RobotLink):
             task, step_limits(parameters), self.numbers,
             lambda seq, action: self.send_command(seq, action, self.loop.task.last_state),
             self._home.call if self._home else None, seconds_of(node))
-        self.loop.aside, self.loop.before_step = self._guard.aside, self._before_step
+        self.loop.before_step = self._before_step
+        if ask is None:    # else its steps are quick, and the exploration plans elsewhere
+            self.loop.aside = guard.aside
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
             node, self._commands, states, self._home, sides=self._robots)
