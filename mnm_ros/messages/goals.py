@@ -20,8 +20,8 @@ from mnm_ros.core.progress.way_answer import from_json as way_from_json
 from mnm_ros.core.progress.way_answer import WayAnswer
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.messages.hearing import plain
-from mnm_ros.messages.layout import check_type, pair
-from mnm_ros.messages.steps import encode_step
+from mnm_ros.messages.layout import check_type
+from mnm_ros.messages.steps import decode_step, encode_step
 from mnm_ros.topics import MOST_ROBOTS, ROBOT_NAME
 from mnm_ros.view.telemetry import number, RobotTelemetry
 from std_msgs.msg import Header, Int64MultiArray, String
@@ -39,7 +39,7 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
     """Return ``(goal id, state, least trust)``, None for that of the navigator."""
     trusts, last = LEAST, message.layout.data_offset + 2
     if len(message.data) != last + 1:
-        return (*pair('goal/request', '[goal id, state]', message), None)
+        return (*decode_step(message, 'goal/request', '[goal id, state]'), None)
     goal_id, state, rank = message.data[last - 2:]
     if not 0 <= rank < len(trusts):
         raise MessageError(f'goal/request: least trust is {rank}, expected 0 to {len(trusts) - 1}')

@@ -47,15 +47,6 @@ def sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[i
     return sizes
 
 
-def pair(name: str, layout: str, message: Int64MultiArray) -> tuple[int, int]:
-    data, offset = message.data, message.layout.data_offset
-    if len(data) != offset + 2:
-        raise MessageError(
-            f'{name} has {len(data)} numbers, expected {offset + 2}: '
-            f'data_offset {offset} and {layout}')
-    return data[offset], data[offset + 1]
-
-
 def check_type(name: str, message: object, kind: type) -> None:
     if not isinstance(message, kind):
         raise MessageError(f'{name}: {shortened(message)}, expected a message {kind.__name__}')

@@ -13,7 +13,7 @@ from mnm_ros.core.errors import MessageError
 from mnm_ros.core.progress.json_values import load
 from mnm_ros.core.progress.said import as_said, known_said, Reason
 from mnm_ros.messages.hearing import MOST_SAID, plain
-from mnm_ros.messages.layout import check_type, pair
+from mnm_ros.messages.layout import check_type
 from mnm_ros.protocol.exchange import Command
 from std_msgs.msg import Int64, Int64MultiArray, MultiArrayDimension, String
 
@@ -61,9 +61,15 @@ class StepEncoder:
         return self._message
 
 
-def decode_step(message: Int64MultiArray) -> tuple[int, int]:
-    """Return ``(seq, action)`` or ``(seq, state)``."""
-    return pair('step message', '[seq, value]', message)
+def decode_step(message: Int64MultiArray, name: str = 'step message',
+                layout: str = '[seq, value]') -> tuple[int, int]:
+    """Return ``(seq, action)`` or ``(seq, state)``, or another pair, in ``layout``."""
+    data, offset = message.data, message.layout.data_offset
+    if len(data) != offset + 2:
+        raise MessageError(
+            f'{name} has {len(data)} numbers, expected {offset + 2}: '
+            f'data_offset {offset} and {layout}')
+    return data[offset], data[offset + 1]
 
 
 def encode_work(

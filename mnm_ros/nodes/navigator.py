@@ -299,7 +299,7 @@ class Navigator(Node):
     def _on_stopped(self, message: Bool) -> None:
         self._stopped = message.data
         if self._stopped:
-            self._whereabouts.lose()
+            self._whereabouts.heard = None
 
     def _on_rest(self, reason: Reason) -> None:
         self._rest = reason

@@ -12,28 +12,6 @@ MOST = 2**62
 """What no number reaches before the year 2116; from twice of that on none can be sent."""
 
 
-class SequenceNumbers:
-    """
-    The numbers of the commands of one sender to one robot, which grow by one with each command.
-
-    :param first: number of the first command: the time in nanoseconds, so that no other sender has
-        the same.
-    :ivar last: number of the last command.
-    """
-
-    def __init__(self, first: int) -> None:
-        self.first, self.last = first, first - 1
-
-    def next(self) -> int:    # noqa: A003
-        """Return the number of the next command."""
-        self.last += 1
-        return self.last
-
-    def sent(self, seq: int) -> bool:
-        """Return whether an order of this sender has the number."""
-        return self.first <= seq <= self.last
-
-
 class CommandNumbers:
     """
     Issues numbers: the time in nanoseconds, or what follows on all that were issued before.
@@ -54,8 +32,36 @@ class CommandNumbers:
         self.use(number)
         return number
 
-    def use(self, number: int) -> None:
-        """Record that a command is about to get a number."""
+    def use(self, number: int) -> int:
+        """Record that a command is about to get a number, and return the bound."""
         if number >= self._bound:
             self._bound = number + _RESERVED
             self._keep(self._bound)
+        return self._bound
+
+
+class SequenceNumbers:
+    """
+    The numbers of the commands of one sender to one robot, which grow by one with each command.
+
+    :param first: number of the first command: the time in nanoseconds, so that no other sender has
+        the same.
+    :param kept: by which a bound of the numbers is kept before they are used; None if none is.
+    :ivar last: number of the last command.
+    """
+
+    def __init__(self, first: int, kept: CommandNumbers | None = None) -> None:
+        self.first, self.last = first, first - 1
+        self._kept = kept
+        self._bound = first    # from which on a number has to be recorded
+
+    def next(self) -> int:    # noqa: A003
+        """Return the number of the next command."""
+        self.last += 1
+        if self._kept and self.last >= self._bound:
+            self._bound = self._kept.use(self.last)
+        return self.last
+
+    def sent(self, seq: int) -> bool:
+        """Return whether an order of this sender has the number."""
+        return self.first <= seq <= self.last

@@ -76,10 +76,6 @@ class RetryTimer:
     def start(self, now: float) -> None:
         """Begin to wait for something new."""
         self._tried_again = 0
-        self.extend(now)
-
-    def extend(self, now: float) -> None:
-        """Wait a full timeout from now on."""
         self._started, self._due = now, math.inf
 
     def hurry(self, due: float) -> None:
@@ -93,7 +89,7 @@ class RetryTimer:
             return False
         self.timeouts += 1
         self._tried_again += 1
-        self.extend(now)
+        self._started, self._due = now, math.inf
         return True
 
 
@@ -120,29 +116,21 @@ class AnswerTimes:
         self._asked = action, now
         self._asked_at = self._clock() if self._clock else 0.0
 
-    def end(self, now: float | None) -> float | None:
-        """
-        Record the answer, or if ``now`` is None that none is waited for any more.
-
-        :returns: What it has taken, as in ``seconds``; None if that is not known.
-        """
-        found = None
-        if self._asked is not None and now is not None:
-            action, since = self._asked
-            self._answers[action] += 1
-            self._weigh(self._real, action, now - since)
-            found = None if self._clock else now - since
-            if self._clock and self._asked_at:
-                taken = self._clock() - self._asked_at
-                if taken >= 0:    # else the clock was set back
-                    found = taken
-                    self._weigh(self.seconds, action, found)
-        self._asked = None
-        return found
-
-    def _weigh(self, means: dict[int, float], action: int, taken: float) -> None:
-        mean = means.get(action, taken)
-        means[action] = mean + max(_RECENT, 1 / self._answers[action]) * (taken - mean)
+    def end(self, now: float | None) -> None:
+        """Record the answer, or if ``now`` is None that none is waited for any more."""
+        asked, self._asked = self._asked, None
+        if asked is None or now is None:
+            return
+        action, since = asked
+        self._answers[action] += 1
+        weight = max(_RECENT, 1 / self._answers[action])
+        measured = [(self._real, now - since)]
+        if self._clock and self._asked_at:
+            measured.append((self.seconds, self._clock() - self._asked_at))
+        for means, taken in measured:
+            if taken >= 0:    # else the clock was set back
+                mean = means.get(action, taken)
+                means[action] = mean + weight * (taken - mean)
 
     def unanswered(self, now: float, first: float) -> float:
         """
@@ -167,23 +155,19 @@ class StepClient:
 
     :param numbers: of its actions; another client of the same sender may use them, too.
     :param timer: with which answers are waited for.
+    :ivar under_way: ``(seq, action)`` that has not been answered yet.
     """
 
     def __init__(self, numbers: SequenceNumbers, timer: RetryTimer) -> None:
         self._timer = timer
         self._numbers = numbers
-        self._seq = self._answered = 0
-        self._action: int | None = None
+        self._seq = self._answered = 0    # of the last command, and of the last one answered
+        self.under_way: tuple[int, int] | None = None
 
     @property
     def last_command(self) -> int | None:
         """Return the number of the last command; 0 before the first, None without its answer."""
         return self._seq if self._answered == self._seq else None
-
-    @property
-    def under_way(self) -> tuple[int, int] | None:
-        """``(seq, action)`` that has not been answered yet."""
-        return None if self._action is None else (self._seq, self._action)
 
     def sent(self, seq: int) -> bool:
         """Return whether ``seq`` is the number of an action of its sender."""
@@ -195,32 +179,30 @@ class StepClient:
 
         :raises ProtocolError: if an action is under way.
         """
-        if self._action is not None:
-            raise ProtocolError(
-                f'action {self._action} is still under way, expected its end before {action}')
+        if self.under_way is not None:
+            raise ProtocolError(f'action {self.under_way[1]} is still under way, expected its end '
+                                f'before {action}')
         self._seq = self._numbers.next()
-        self._action = action
+        self.under_way = self._seq, action
         self._timer.start(now)
-        return self._seq, action
+        return self.under_way
 
     def overdue(self, now: float) -> tuple[int, int] | None:
         """Return the message to send again if the answer is overdue."""
-        if self._action is None or not self._timer.overdue(now):
-            return None
-        return self._seq, self._action
+        return self.under_way if self.under_way and self._timer.overdue(now) else None
 
     def receive(self, seq: int) -> StateMeaning:
         """Return what a message means; an answer ends the action under way."""
         if seq == REPORT:
             return StateMeaning.REPORT
-        if self._action is None or seq != self._seq:
+        if self.under_way is None or seq != self._seq:
             return StateMeaning.STALE
-        self._action, self._answered = None, seq
+        self.under_way, self._answered = None, seq
         return StateMeaning.ANSWER
 
     def abandon(self) -> None:
         """Forget the action under way; its answer will be stale."""
-        self._action = None
+        self.under_way = None
 
 
 class SoleCommander:

@@ -232,21 +232,23 @@ class RobotLoop(Loop):
 
         The task may plan for long, so that it observes aside where that is possible.
         """
-        if self.over:
-            self._go_on(action, state, now)
-            return
         self._turn += 1
-        turn = self._turn
+        go_on = partial(self._go_on, self._turn, action, state, now)
+        if self.over:
+            go_on(0.0)
+        else:
+            self.aside(partial(self.task.observe, action, state), go_on)
 
-        def go_on(seconds: float) -> None:
-            # What was called in between may have begun a step.
-            if turn == self._turn:
-                self._go_on(action, state, now + seconds)
+    def _go_on(self, turn: int, action: int, state: int, now: float, seconds: float) -> None:
+        """
+        Begin the next step, unless RESET has led to ``state`` once too often.
 
-        self.aside(partial(self.task.observe, action, state), go_on)
-
-    def _go_on(self, action: int, state: int, now: float) -> None:
-        """Begin the next step, unless RESET has led to ``state`` once too often."""
+        :param turn: in which the action was observed; what was called since may have begun a step.
+        :param seconds: that it took to observe it, since ``now``.
+        """
+        if turn != self._turn:
+            return
+        now += seconds
         homing = self.task.homing
         misses = homing.misses_in_a_row
         if misses > self._limits.reset_retries and self.running and not self.over:

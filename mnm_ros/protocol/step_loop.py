@@ -144,6 +144,7 @@ class StepLoop(RobotLoop):
         under_way = self._client.under_way
         kind = self._client.receive(seq)
         if kind is StateMeaning.ANSWER and under_way:
+            self._answers.end(now)
             self._observe(under_way[1], state, now)
         elif kind is StateMeaning.REPORT and self._return_home and self._return_home.under_way:
             self._act_on(self._return_home.report(state), now)
@@ -217,6 +218,7 @@ class StepLoop(RobotLoop):
     def _act_on(self, progress: HomeProgress, now: float) -> None:
         """Do what the way home asks for."""
         if self._return_home and progress is HomeProgress.ARRIVED:
+            self._answers.end(now)
             self._observe(RESET, self._return_home.state, now)
         elif progress is HomeProgress.LOST and not self.over:
             self._restart(now)
@@ -227,10 +229,6 @@ class StepLoop(RobotLoop):
             self._return_home.abandon(under_way[0] if under_way else None)
         self._client.abandon()
         self._answers.end(None)
-
-    def _observe(self, action: int, state: int, now: float) -> None:
-        self._answers.end(now)
-        super()._observe(action, state, now)
 
     def _next_step(self, now: float) -> None:
         if self._yield_reason:

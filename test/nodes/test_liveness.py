@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 import os
 from pathlib import Path
 import signal
@@ -202,7 +203,7 @@ def test_each_step_is_taken_aside_and_heard_of_in_the_thread_of_the_node() -> No
         threads.append(threading.current_thread())
 
     planning.exploration.listeners += [
-        InputListener(planning.guard.in_node_thread(note)), InputListener(note)]
+        InputListener(partial(planning.guard.in_node_thread, note)), InputListener(note)]
     planning.end()
     aside, node = threads
     assert node is threading.current_thread() and aside is not node

@@ -206,11 +206,10 @@ def test_simulated_time_is_told_and_real_time_is_waited_for() -> None:
 def test_a_clock_that_is_set_back_measures_nothing() -> None:
     simulated = iter((100.0, 102.0, 103.0, 43.0, 44.0, 46.0))
     times = AnswerTimes(lambda: next(simulated))
-    taken = []
     for now in range(3):
         times.ask(1, now)
-        taken.append(times.end(now + 0.5))
-    assert taken == [2.0, None, 2.0] and times.seconds == {1: 2.0}
+        times.end(now + 0.5)
+        assert times.seconds == {1: 2.0}
 
 
 def test_a_moment_is_never_late() -> None:

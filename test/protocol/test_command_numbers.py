@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.protocol import command_numbers
-from mnm_ros.protocol.command_numbers import CommandNumbers
+from mnm_ros.protocol.command_numbers import CommandNumbers, SequenceNumbers
 import pytest
 
 HOUR = 3600 * 10**9
@@ -33,3 +33,14 @@ def test_nothing_is_kept_twice() -> None:
     for number in range(first, first + 1000):
         numbers.use(number)
     assert len(kept) == 1
+
+
+def test_a_sender_uses_no_number_that_is_not_below_the_bound_kept() -> None:
+    kept: list[int] = []
+    numbers = CommandNumbers(keep=kept.append)
+    senders = [SequenceNumbers(numbers.first(), numbers) for _ in range(2)]
+    senders[0].last += 3_000_000    # as after so many commands
+    for sender in senders * 2:
+        before = sender.last
+        assert before < sender.next() == sender.last < kept[-1]
+    assert len(kept) == 3 and kept == sorted(kept)

@@ -10,31 +10,24 @@ from mnm_ros.protocol.exchange import REPORT
 
 class Whereabouts:
     """
-    Keeps the state that was heard last.
+    Says where the robot is, by the ``state`` message that was heard last.
 
     The robot is there if that answers the last order of this node, no other node commands the
     robot, and the robot sides have been the same since.
 
     :param actions: fully qualified name of the topic ``action``.
+    :ivar heard: that message, ``(seq, state)``; None if the robot may have been moved since.
     """
 
     def __init__(self, node: NodeInterface, actions: str) -> None:
         self._node = node
         self._actions = actions
-        self._heard: tuple[int, int] | None = None
+        self.heard: tuple[int, int] | None = None
 
     @property
     def last_seen(self) -> int | None:
         """Return the last state heard, which the robot may have left; None if it was lost."""
-        return self._heard[1] if self._heard else None
-
-    def heard(self, seq: int, state: int) -> None:
-        """Take a ``state`` message."""
-        self._heard = seq, state
-
-    def lose(self) -> None:
-        """Record that the robot may be anywhere, until it is heard again."""
-        self._heard = None
+        return self.heard[1] if self.heard else None
 
     def here(self, command: int | None) -> int | None:
         """
@@ -43,5 +36,5 @@ class Whereabouts:
         :param command: the last one of this node; None if it may be open.
         """
         alone = self._node.count_publishers(self._actions) == 1
-        certain = alone and self._heard and command and self._heard[0] == command != REPORT
-        return self._heard[1] if certain and self._heard else None
+        certain = alone and self.heard and command and self.heard[0] == command != REPORT
+        return self.heard[1] if certain and self.heard else None

@@ -112,14 +112,12 @@ class Restoring:
     def _replay(self, make: Callable[[], RestoredExploration],
                 then: Callable[[RestoredExploration | Exception], None]) -> None:
         """Replay what is on the disk in a thread; the result is reported here."""
-        tell = self._guard.in_node_thread(then)
-
         def restore() -> None:
             try:
                 restored: RestoredExploration | Exception = make()
             except Exception as error:
                 restored = error
-            tell(restored)
+            self._guard.in_node_thread(then, restored)
 
         self._guard.aside(restore, lambda seconds: None)
 

@@ -296,10 +296,15 @@ class ExplorationSession:
             # Otherwise the status, and the first line of the log, would be the last decision.
             exploration.robot_lost(Restarted(exploration.steps))
             self._publishers.restarted(exploration.steps)
-        exploration.listeners.append(InputListener(self._guard.in_node_thread(self._hear)))
+        exploration.listeners.append(InputListener(self._hear))
         self._guard.call(self._publish, exploration.hypothesis)
 
     def _hear(self, update: Update) -> None:
+        """Have the node publish what an input has changed, which most inputs do not."""
+        if update.events or update.revision is not None:
+            self._guard.in_node_thread(self._tell, update)
+
+    def _tell(self, update: Update) -> None:
         if update.events:    # a restart without their inputs would report them again
             self.exploration_store.kept_soon()
         for event in update.events:
@@ -320,12 +325,10 @@ class ExplorationSession:
 
     def _too_many_states(self) -> Reason:
         """Say why exploration pauses if more states were met than allowed: before each step."""
-        if self.exploration.states <= self._most_states:
-            return ''
-        self._most_states = self._allowed_states()    # it may have been raised just now
-        if self.exploration.states <= self._most_states:
-            return ''
-        return TooManyStates(self.exploration.states, int(self._most_states))
+        states = self.exploration.states
+        if states > self._most_states:    # it may have been raised just now
+            self._most_states = self._allowed_states()
+        return TooManyStates(states, int(self._most_states)) if states > self._most_states else ''
 
     def _tick(self) -> None:
         now = time.monotonic()

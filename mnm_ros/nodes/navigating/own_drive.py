@@ -127,7 +127,7 @@ class OwnDrive:
     def look(self) -> None:
         """Record whether other robot sides have come: then the robot may be anywhere."""
         if any(self._graph.update()):
-            self._whereabouts.lose()
+            self._whereabouts.heard = None
 
     def tick(self) -> None:
         """Send again what is not answered in time."""
@@ -156,7 +156,7 @@ class OwnDrive:
             self._on_end(GoalStatus.FAILED, OtherCommander(report.commander))
 
     def _on_step(self, answer: tuple[int, int]) -> None:
-        self._whereabouts.heard(*answer)
+        self._whereabouts.heard = answer
         if self._loop:
             self._do(self._loop.on_state, *answer)
 

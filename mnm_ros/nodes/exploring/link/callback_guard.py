@@ -174,14 +174,12 @@ class CallbackGuard:
         else:
             self.busy, self._then = True, then
 
-    def in_node_thread(self, callback: Callable[..., None]) -> Callable[..., None]:
-        """Return a callback for the exploration that is called in the node's own thread."""
-        def told(*arguments: Any) -> None:
-            if self._worker.here:
-                self._told.append((callback, arguments))
-            else:
-                callback(*arguments)
-        return told
+    def in_node_thread(self, callback: Callable[..., None], *arguments: Any) -> None:
+        """Call a callback in the node's thread: at once, or when the step that asks is over."""
+        if self._worker.here:
+            self._told.append((callback, arguments))
+        else:
+            callback(*arguments)
 
     def look(self, timeout: float = 0.0) -> None:
         """Go on if the plan has been made."""

@@ -73,8 +73,7 @@ class CommandLink(RobotLink):
         self._commands = CommandPublisher(node)
         self._home = (HomeService(node, guard.while_open(self._on_home))
                       if parameters['reset_mode'] == 'service' else None)
-        self._kept_numbers = numbers
-        self.numbers = SequenceNumbers(numbers.first())
+        self.numbers = SequenceNumbers(numbers.first(), numbers)
         self._arbitration = Arbitration(
             node, self._commands.topic_name, time.time_ns(), time.monotonic())
         self.loop = StepLoop(
@@ -233,7 +232,6 @@ class CommandLink(RobotLink):
 
     def send_command(self, seq: int, action: int, here: int | None) -> None:
         """Send a command that is meant for a robot in the state ``here``."""
-        self._kept_numbers.use(seq)
         if action == RESET:
             self._resets.append(seq)
         self._single.sent(seq, time.monotonic())
@@ -265,8 +263,8 @@ class CommandLink(RobotLink):
         if self._last_reset:
             self._last_reset.on_state(seq, state)
         self._look_who_answers()
-        foreign = self.loop.answers_another(seq)
-        if self.refused and seq == self._refused:
+        foreign = seq != REPORT and not self.numbers.sent(seq)
+        if seq == self._refused and self.refused:
             seq = REPORT    # it was not executed, and the report of that was lost
         self._goals.on_state(seq, state, now)
         driving = self.loop.running or self._goals.driving

@@ -170,10 +170,6 @@ class GoalDrive:
                 self._loop.resume(now)
             self._settle()
 
-    def lose_place(self) -> None:
-        """Forget where the robot is, as another node or person may have moved it."""
-        self._whereabouts.lose()
-
     def at_rest(self) -> None:
         """Begin a goal that waits: no order of the exploration is open."""
         if self._report and self._report.status is GoalStatus.WAITING and not self.reason:
@@ -184,7 +180,7 @@ class GoalDrive:
         if self._way is not None and self._loop:
             self._loop.on_state(seq, state, now)
             self._settle()
-        self._whereabouts.heard(seq, state)
+        self._whereabouts.heard = seq, state
         if (seq == REPORT and self._leave_at < math.inf and self._report is not None
                 and state != self._report.target):    # it was moved, perhaps home
             self._leave_at = -math.inf
@@ -211,8 +207,8 @@ class GoalDrive:
                 self._tell(figures)
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
-        """Record that a node, perhaps a robot, has joined or left."""
-        self.lose_place()
+        """Record that a node, perhaps a robot, has joined or left: the robot may be anywhere."""
+        self._whereabouts.heard = None
         if self._way is not None and self._loop:
             self._loop.on_graph_change(joined, left, now)
             self._settle()
