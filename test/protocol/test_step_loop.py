@@ -263,6 +263,24 @@ def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_t
     assert robot.exploration.last_state == HOME
 
 
+@pytest.mark.parametrize('seconds, over', [(3.9, False), (4.1, True)])
+def test_the_time_that_a_step_takes_aside_counts_for_the_deadline(
+        seconds: float, over: bool) -> None:
+    sent: list[tuple[int, int]] = []
+    loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))),
+                    StepLimits(1.0, 3, deadline=10.0), SequenceNumbers(1000),
+                    lambda *command: sent.append(command), None)
+    begun: list[tuple[Callable[[], object], Callable[[float], None]]] = []
+    loop.aside = lambda first, then: begun.append((first, then))
+    loop.resume(0.0)
+    loop.on_state(1000, HOME, 6.0)
+    (first, then), = begun
+    assert loop.task.steps == 0 and len(sent) == 1    # nothing follows before the step is taken
+    first()
+    then(seconds)
+    assert loop.over is over and len(sent) == 2 - over and loop.task.steps == 1
+
+
 def test_a_single_step_is_all_that_is_made_if_that_is_the_limit(robot: Robot) -> None:
     robot.loop = StepLoop(
         Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3, max_steps=1),
