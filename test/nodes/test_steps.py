@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+import threading
 
 from explorer_here import ExplorerHere, exploring_here
-from node_processes import as_counts, Peer, read_counts, ScriptedRobot
+from node_processes import as_counts, DEADLINE, Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -68,6 +69,34 @@ def test_robot_counts_as_lost_and_is_found_again(explorer: Callable, peer: Peer,
     assert set(robot.received[count:]) == {last}
     robot.deaf = 0
     peer.wait_for(lambda: phase[-1].data.startswith('building/'), 'exploration again')
+
+
+def test_a_call_to_go_on_succeeds_while_a_late_answer_is_taken(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    process = explorer(step_timeout=0.1, step_retries=1)
+    phase = peer.listen(String, 'phase')
+    peer.wait_for(lambda: phase[-1].data.startswith('building/'), 'exploration')
+    robot.deaf = 10**6
+    peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'robot lost')
+    assert peer.call(SetBool, 'explore', SetBool.Request(data=False)).success
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
+    session, gate = process.node._session, threading.Event()
+    observe = session.exploration.observe
+
+    def slowly(action: int, state: int) -> None:
+        gate.wait(DEADLINE)
+        observe(action, state)
+
+    session.exploration.observe = slowly
+    robot.answer(robot.received[-1][0])
+    peer.wait_for(lambda: session.busy, 'the step')
+    response = peer.call(SetBool, 'explore', SetBool.Request(data=True))
+    assert (response.success, response.message) == (True, 'exploring') and session.busy
+    robot.deaf = 0
+    gate.set()
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 5, 'steps')
+    assert robot.executed[count][1] == -1
 
 
 def test_another_robot_begins_with_reset(start: Callable) -> None:

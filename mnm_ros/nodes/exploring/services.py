@@ -88,7 +88,7 @@ class Services:
         session.explore(request.data)
         if not request.data:
             return True, self._words('pausing' if session.running else 'paused')
-        if session.exploration.state is not RunState.PAUSED:
+        if session.busy or session.exploration.state is not RunState.PAUSED:
             resting = sentence(session.resting, language=self._language)
             return True, self._words('going_home', why=resting) if resting else (
                 self._words('exploring'))

@@ -161,6 +161,11 @@ class ExplorationSession:
         return self._loop.running
 
     @property
+    def busy(self) -> bool:
+        """Whether a step is being taken: what is asked for follows on that."""
+        return self._guard.busy
+
+    @property
     def resting(self) -> Reason:
         """Why the robot goes home to rest, or rests; else nothing."""
         return self._link.resting
