@@ -57,7 +57,7 @@ class Agenda:
         :param was_urgent: whether anything was urgent before the step.
         """
         sampling = self._sampling
-        if not sampling.open or sampling.walk_is_due() or sampling.is_in_vain() or self.outdated:
+        if not sampling.open or self.outdated or sampling.plan_is_due():
             return True
         return (self._certifier.sampled.first and not sampling.preferred) or (
             (self._at_once or bool(self.preferred))
@@ -66,8 +66,8 @@ class Agenda:
     def may_be_due(self) -> bool:
         """Return whether ``is_due`` may say so after the next step."""
         sampling = self._sampling
-        return (self._at_once or len(sampling.open) <= 1 or sampling.walk_is_due(1)
-                or sampling.is_in_vain(1) or self.outdated or bool(self.preferred)
+        return (self._at_once or len(sampling.open) <= 1 or sampling.plan_is_due(1)
+                or self.outdated or bool(self.preferred)
                 or self._certifier.sampled.first)
 
     def plan(self) -> Next:

@@ -180,7 +180,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self.episode_over = False
         if here is not None and action != RESET:
             self._learn(here, action, state)
-        if self.evaluating:
+        if self.state is DiscoPhase.EVALUATION:
             self._evaluate(here, action, state)
         else:
             was_urgent = bool(self.sampling.urgent)

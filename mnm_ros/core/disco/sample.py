@@ -9,6 +9,7 @@ What is to be sampled is decided by ``rule_out`` and ``certify``; this only make
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+import math
 
 from mnm_ros.core.disco import ways
 from mnm_ros.core.model.counts import Counts, Pair, usual
@@ -70,17 +71,15 @@ class Sampling:
         """Return the steps that a sample has taken on average."""
         return (self.steps + 10) / (self.samples + 5)
 
-    def walk_is_due(self, more: int = 0) -> bool:
-        """Return whether to plan again what walking certificates lack, after more steps."""
-        return bool(self._walked) and (
-            self._walks + more >= len(self.sampled) ** 2 // _LOOK_COST)
-
-    def is_in_vain(self, more: int = 0) -> bool:
+    def plan_is_due(self, more: int = 0) -> bool:
         """
-        Return whether to check again which states are near, after more steps.
+        Return whether to plan again, after more steps.
 
-        A pair on the way may have led on by chance, or before a change.
+        After some steps walking certificates may lack something else. If no sample was made for
+        long, a pair on the way may have led on by chance, or before a change.
         """
+        if self._walked and self._walks + more >= len(self.sampled) ** 2 // _LOOK_COST:
+            return True
         vain = self._vain + more
         return vain > 0 and vain % (_IN_VAIN * self._patience) == 0
 
@@ -186,13 +185,14 @@ class Sampling:
     def lacking(self, state: int) -> int | None:
         """Return the least executed action of those that lack executions."""
         wanted, walked, made = self._wanted, self._walked, self._counts.by_pair    # at each step
-        least, found, avoided = 0, None, False
+        first, found = (True, math.inf), None    # what is avoided comes last
         for action in range(self._rows.actions):
             pair = state, action
-            visits, later = made.get(pair, 0), pair in self._avoided
-            if visits < max(wanted.get(pair, 0), walked.get(pair, 0)) and (
-                    found is None or (later, visits) < (avoided, least)):
-                least, found, avoided = visits, action, later
+            visits = made.get(pair, 0)
+            if visits < wanted.get(pair, 0) or visits < walked.get(pair, 0):
+                rank = pair in self._avoided, visits
+                if rank < first:
+                    first, found = rank, action
         return found
 
     def declare_again(self) -> None:

@@ -36,10 +36,14 @@ def chance(arrived: int, executed: int) -> float:
 
 
 class Counts:
-    """Transition counts of the pairs (state, action) met so far; nothing is sized in advance."""
+    """
+    Transition counts of the pairs (state, action) met so far; nothing is sized in advance.
+
+    :ivar by_pair: ``N(s, a)`` of the pairs that were executed, to be read alone.
+    """
 
     def __init__(self) -> None:
-        self._visits: dict[Pair, int] = {}
+        self.by_pair: dict[Pair, int] = {}
         self._next: dict[Pair, dict[int, int]] = {}
         self._lost: dict[Pair, int] = {}
         self._forgotten: dict[Pair, int] = {}
@@ -48,23 +52,28 @@ class Counts:
         """
         Count one execution of ``action`` in ``state`` that ended in ``next_state``.
 
-        :returns: the executions before, and how many of them ended there.
+        :returns: the executions before, those broken off included, and how many ended there.
         """
         pair = (state, action)
-        number = self._visits.get(pair, 0)
-        self._visits[pair] = number + 1
-        count = 0
-        if number:
+        visits, count = self.by_pair.get(pair, 0), 0
+        self.by_pair[pair] = visits + 1
+        if visits:
             nexts = self._next[pair]
             count = nexts.get(next_state, 0)
             nexts[next_state] = count + 1
         else:
             self._next[pair] = {next_state: 1}
-        return number, count
+        return visits + self._lost.get(pair, 0), count
 
-    def lose(self, state: int, action: int) -> None:
-        """Count a step that was broken off, so that its next state is unknown."""
-        self._lost[state, action] = self.lost(state, action) + 1
+    def lose(self, state: int, action: int) -> tuple[int, int]:
+        """
+        Count a step that was broken off, so that its next state is unknown.
+
+        :returns: the executions before, those broken off included, and how many were broken off.
+        """
+        lost = self.lost(state, action)
+        self._lost[state, action] = lost + 1
+        return self.visits(state, action) + lost, lost
 
     def lost(self, state: int, action: int) -> int:
         """Return how many steps of a pair were broken off; ``visits`` leaves them out."""
@@ -72,7 +81,7 @@ class Counts:
 
     def forget(self, state: int, action: int) -> None:
         """Forget all transitions of a pair."""
-        for counted in (self._visits, self._next, self._lost):
+        for counted in (self.by_pair, self._next, self._lost):
             counted.pop((state, action), None)
         self._forgotten[state, action] = self.times_forgotten(state, action) + 1
 
@@ -82,16 +91,11 @@ class Counts:
 
     def visits(self, state: int, action: int) -> int:
         """Return ``N(s, a)``."""
-        return self._visits.get((state, action), 0)
+        return self.by_pair.get((state, action), 0)
 
     def visits_of_all(self, state: int, actions: int) -> list[int]:
         """Return ``N(s, a)`` for the actions ``0 .. actions - 1``."""
-        return [self._visits.get((state, action), 0) for action in range(actions)]
-
-    @property
-    def by_pair(self) -> Mapping[Pair, int]:
-        """``N(s, a)`` of the pairs that were executed."""
-        return self._visits
+        return [self.by_pair.get((state, action), 0) for action in range(actions)]
 
     def next_states(self, state: int, action: int) -> Mapping[int, int]:
         """Return how often each next state followed ``action`` in ``state``."""

@@ -87,15 +87,16 @@ class TransitionRows:
 
     def add(self, state: int, action: int, next_state: int) -> None:
         """Record one more transition in the counts."""
-        row = self._row(state, action)
-        if row is None or self.support.forbids(state, action):
+        number = self.numbers.get(state)
+        if number is None:
             return
+        row = number * self.actions + action
         slot = self._slots[row].get(self.places.get(next_state, -1))
-        if slot is None:
+        if slot is not None:
+            self._tally[row, slot] += 1
+        elif not self.support.forbids(state, action):    # then no slot is filled
             self._fill(row, {next_state: 1})
             self._find_astray(row, state, action)
-        else:
-            self._tally[row, slot] += 1
 
     def carry(self, tallies: Mapping[Pair, Mapping[int, int]]) -> list[Pair]:
         """

@@ -83,18 +83,11 @@ class ConfidenceSets:
 
     def add(self, state: int, action: int, next_state: int) -> None:
         """Record a transition, and add it to the counts."""
-        pair = (state, action)
-        self._foretell(pair, next_state)
-        visits, count = self.counts.add(state, action, next_state)
-        self._predict(pair, visits + self.counts.lost(state, action), count, next_state)
+        self._predict((state, action), next_state, *self.counts.add(state, action, next_state))
 
     def add_censored(self, state: int, action: int) -> None:
         """Record a step that was broken off: it led to a reserved place."""
-        pair = (state, action)
-        self._foretell(pair, None)
-        lost = self.counts.lost(state, action)
-        self._predict(pair, self.counts.visits(state, action) + lost, lost)
-        self.counts.lose(state, action)
+        self._predict((state, action), None, *self.counts.lose(state, action))
 
     def forget(self, state: int, action: int) -> None:
         """Begin again with a pair, and empty its counts."""
@@ -102,12 +95,6 @@ class ConfidenceSets:
         self._price.pop((state, action), None)
         self._bets.pop((state, action), None)
         self.predictions.forget((state, action))
-
-    def _foretell(self, pair: Pair, came: int | None) -> None:
-        """Predict a transition of a pair, if it is declared, by what all of these did."""
-        lists = self._support.declared.successors.get(pair[0])
-        if lists and lists[pair[1]]:
-            self.predictions.add(pair, lists[pair[1]], came)
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
         """
@@ -125,20 +112,26 @@ class ConfidenceSets:
         entropy = -math.fsum(f * math.log(f) for f in fractions if f)
         return fractions, max(0.0, self._price[pair] / total - entropy)
 
-    def _predict(self, pair: Pair, visits: int, count: int, came: int | None = None) -> None:
+    def _predict(self, pair: Pair, came: int | None, executed: int, count: int) -> None:
         """
         Pay for the prediction of what came.
 
-        :param visits: executions before it, and count: of these, those that led there, too.
+        If the pair is declared, ``predictions`` predict it by what all of these did, too.
+
         :param came: None for a step that was broken off.
+        :param executed: executions before it, and count: of these, those that led there, too.
         """
-        if visits == 0:
+        declared = self._support.declared.successors.get(pair[0])
+        if declared and declared[pair[1]]:
+            self.predictions.add(pair, declared[pair[1]], came)
+        if not executed:
             self._begun += 1
             self._price[pair] = -math.log(share(self._begun, EVEN_PARTS) * self.delta)
             if came is not None and self._support.chances(*pair):
                 self._bets[pair] = 0.0, 0.0
             return
-        paid = _paid(visits, count)
+        new = 1 / (executed + 1) ** 2    # the probability of a state that has not followed yet
+        paid = -math.log((1 - new) * count / executed if count else new)
         if pair not in self._bets:
             self._price[pair] += paid
             return
@@ -151,12 +144,6 @@ class ConfidenceSets:
         self._bets[pair] = learnt, bet = (
             learnt + paid, bet - math.log(chance) if chance > 0 else math.inf)
         self._price[pair] += _mixed(learnt, bet) - before
-
-
-def _paid(visits: int, count: int) -> float:
-    """Return the code length of what was seen ``count`` times in ``visits``."""
-    new = 1 / (visits + 1) ** 2
-    return -math.log((1 - new) * count / visits if count else new)
 
 
 def _mixed(learnt: float, bet: float) -> float:
