@@ -194,7 +194,7 @@ def test_a_carried_pair_that_leads_on_after_all_is_ruled_out_no_more_often_than_
         hits = np.zeros(model.places.shape, dtype=bool)
         region = confidence_region(
             model, hits, model.leads(None), 0, Rank.last([0], [0], [None]), 0.1, RADIUS,
-            (0.0, 0.5), np.array([nats]))
+            np.array([nats]))
         assert (region.mass[0] == region.mass[1]).all()    # whatever it has spent
         if region.mass[0, 0] < chance:
             break

@@ -172,7 +172,7 @@ def with_multiplier(made: RandomModel, target: int | None, multiplier: float) ->
     planner = new_planner()
     leads = model.leads(target)
     shared = confidence_region(model, hits, leads, _seers(model, hits), Rank.last(
-        model.states, (), [target]), DELTA, RADIUS, together=True)
+        model.states, (), [target]), DELTA, RADIUS)
     return planner._solve(
         _Kept(), 'together', model, hits, leads, shared, multiplier)[0].steps
 
@@ -331,11 +331,11 @@ def test_where_another_one_followed_a_pair_may_do_no_less() -> None:
     model = EmpiricalModel.of(rows, [0])
     hits = [model.hits(target) for target in (TARGET, OUTSIDE)]
     rank = Rank.last(model.states, (), [TARGET, OUTSIDE])
-    for together in (False, True):
-        one, other, both = (confidence_region(
-            model, each, model.leads(TARGET), 1, rank, DELTA, RADIUS, together, several=several)
-            for each, several in ((hits[0], False), (hits[1], False), (hits[0] | hits[1], True)))
-        assert (both.radius >= np.maximum(one.radius, other.radius)).all()
+    one, other, both = (confidence_region(
+        model, each, model.leads(TARGET), 1, rank, DELTA, RADIUS, several=several)
+        for each, several in ((hits[0], False), (hits[1], False), (hits[0] | hits[1], True)))
+    assert (both.radius >= np.maximum(one.radius, other.radius)).all()
+    assert (both.whole.radius >= np.maximum(one.whole.radius, other.whole.radius)).all()
 
 
 def test_a_plan_leads_home_from_where_nothing_leads_on_and_says_what_its_pairs_owe() -> None:
@@ -367,7 +367,7 @@ def test_room_is_that_of_the_text(idle: float) -> None:
     for seers in range(3):
         found = confidence_region(
             made.model, hits, made.model.leads(TARGET), seers,
-            Rank.last(made.model.states, (), [TARGET]), DELTA, RADIUS, together=True, idle=idle)
+            Rank.last(made.model.states, (), [TARGET]), DELTA, RADIUS, idle=idle)
         base = reference.budget - len({state for state, _ in reference.saw}) * math.log(2)
         assert found.budget == pytest.approx(base - seers * math.log(idle))
         most = np.append(found.spent[1:], found.budget)

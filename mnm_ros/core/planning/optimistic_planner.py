@@ -39,7 +39,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 import math
 
 from mnm_ros.core.model.counts import Bools, Floats, Pair
@@ -154,23 +153,22 @@ class OptimisticPlanner(Planner):
               ) -> OptimisticPlan:
         kept = self._kept.setdefault(target, _Kept())
         rank = Rank.last(model.states, self._given, targets)
-        region = partial(confidence_region, model, hits, leads, seers, rank, self._delta,
-                         self._radius, carried=self._nats_carried(model), several=target == _ANY,
-                         idle=self._idle)
-        whole = region(together=False)
+        region = confidence_region(
+            model, hits, leads, seers, rank, self._delta, self._radius, self._nats_carried(model),
+            several=target == _ANY, idle=self._idle)
+        whole = region.whole
         has_shared = kept.multiplier is not None
         if not has_shared or not self._can_share(kept, model, hits, leads, whole):
             alone, _ = self._solve(kept, 'alone', model, hits, leads, whole, None)
             if (has_shared or alone.steps > self._radius
                     or not self._can_share(kept, model, hits, leads, whole)):
                 return alone
-        shared = region(together=True)
         multiplier = _FIRST_MULTIPLIER if kept.multiplier is None else kept.multiplier
-        together, spent = self._solve(kept, 'together', model, hits, leads, shared, multiplier)
+        together, spent = self._solve(kept, 'together', model, hits, leads, region, multiplier)
         # In the end the multiplier must take off less than what _CLEAR_MARGIN leaves room for.
-        least = min(_MULTIPLIER_RANGE[0], _NEGLIGIBLE_STEPS * self._radius / shared.budget)
+        least = min(_MULTIPLIER_RANGE[0], _NEGLIGIBLE_STEPS * self._radius / region.budget)
         kept.multiplier = min(_MULTIPLIER_RANGE[1], max(
-            least, multiplier * _MULTIPLIER_FACTOR if spent > shared.budget
+            least, multiplier * _MULTIPLIER_FACTOR if spent > region.budget
             else multiplier / _MULTIPLIER_FACTOR))
         return together
 

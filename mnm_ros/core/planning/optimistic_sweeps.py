@@ -51,6 +51,7 @@ class _Cells(NamedTuple):
     Some cells, and what stays as it is from sweep to sweep.
 
     :ivar places: in [level, row]; then the row, the state and the fee of each.
+    :ivar closed: whether it is declared where the pair may lead.
     :ivar fractions, columns, outside, hits: as [slot, cell]; ``outside`` is not known.
     :ivar region: theirs.
     """
@@ -59,6 +60,7 @@ class _Cells(NamedTuple):
     row: Indices
     own: Indices
     fees: Floats
+    closed: Bools
     fractions: Floats
     columns: Indices
     outside: Bools
@@ -73,7 +75,7 @@ class _Way(NamedTuple):
     :ivar row: of the cell.
     :ivar away: whether RESET is played in its place.
     :ivar least: the steps that it seemed to take when it was chosen.
-    :ivar ahead: the steps to go after each slot, as [state, slot].
+    :ivar there: the steps to go from where each slot leads, as [state, slot].
     :ivar fees: of each visit.
     :ivar again: the mass that leads back after the fee.
     :ivar equations: of the values.
@@ -82,7 +84,7 @@ class _Way(NamedTuple):
     row: Indices
     away: Bools
     least: Floats
-    ahead: Floats
+    there: Floats
     fees: Floats
     again: Floats
     equations: Equations
@@ -116,6 +118,9 @@ class OptimisticPolicyIteration:
         self._states = np.arange(len(model.states))
         self._own = np.repeat(self._states, model.actions)
         levels = len(region.spent)
+        # The cells of each state, as [state, level and action].
+        self._cells_of = np.arange(levels * len(self._own)).reshape(
+            levels, len(self._states), -1).transpose(1, 0, 2).reshape(len(self._states), -1)
         if warm is None:
             self._values = self._fewest_moves if model.closed.any() else np.full(
                 len(model.states), _FARTHEST)
@@ -140,7 +145,7 @@ class OptimisticPolicyIteration:
         cells = np.arange(size) if everywhere else np.flatnonzero(self._near)
         level, row = np.divmod(cells, len(self._own))
         columns = np.take(model.columns.T, row, axis=1)
-        found = _Cells(cells, row, self._own[row], self._fees[level],
+        found = _Cells(cells, row, self._own[row], self._fees[level], model.closed[row],
                        np.take(model.fractions.T, row, axis=1), columns, columns < 0,
                        np.take(self._hits.T, row, axis=1), self._region.at(cells))
         if not everywhere:
@@ -209,9 +214,9 @@ class OptimisticPolicyIteration:
 
     def _sweep(self, everywhere: bool) -> _Way:
         """Let each state have its best cell, and solve for the values."""
-        model, values, levels, states = self._model, self._values, len(self._fees), self._states
+        model, values, states = self._model, self._values, self._states
         cells = self._cells(everywhere)
-        row, closed = cells.row, model.closed[cells.row]
+        row, closed = cells.row, cells.closed
         # After the fee of a state is paid, what leads back to it costs nothing.
         back = (np.maximum(0.0, values[cells.own] - cells.fees) if self._together
                 else np.full(len(row), np.inf))
@@ -229,22 +234,17 @@ class OptimisticPolicyIteration:
         found = most_favourable(
             cells.fractions.T, cells.region, np.where(cells.hits, 0.0, ahead).T, low, tilts)
         all_tilts[0][cells.places], all_tilts[1][cells.places] = tilts
-        costs = np.full((levels, len(self._own)), np.inf)
-        costs.ravel()[cells.places] = 1 + cells.fees + found.expected
-        by_state = costs.reshape(levels, len(values), -1).transpose(1, 0, 2).reshape(
-            len(values), -1)
-        best = by_state.argmin(axis=1)
-        least = by_state[states, best]
+        costs = np.full(self._near.size, np.inf)
+        costs[cells.places] = 1 + cells.fees + found.expected
+        best = self._cells_of[states, np.take(costs, self._cells_of).argmin(axis=1)]
+        least = costs[best]
         if everywhere:
-            self._near = costs <= least[self._own] + _NEARLY_BEST
+            self._near = costs.reshape(self._near.shape) <= least[self._own] + _NEARLY_BEST
             self._nearby = None
         away = least > 1 + least[0]
         away[0] = False
-        chosen = np.searchsorted(
-            cells.places, best // model.actions * len(self._own)
-            + states * model.actions + best % model.actions)
-        back, there, outside, row = (
-            back[chosen], there[:, chosen].T, cells.outside[:, chosen].T, row[chosen])
+        chosen = np.searchsorted(cells.places, best)
+        back, there, row = back[chosen], there[:, chosen].T, row[chosen]
         closed, slot = closed[chosen], slot[chosen]
         column = model.columns[row, slot]
         fees = np.where(away, 0.0, cells.fees[chosen])
@@ -252,13 +252,13 @@ class OptimisticPolicyIteration:
             fees, row, away, found.masses[chosen], found.left[chosen], there > back[:, None],
             back < np.where(closed, there[states, slot], lowest),
             np.where(closed, np.maximum(0, column), values.argmin()), closed & (column < 0))
-        return _Way(row, away, least, np.where(self._hits[row], 0.0, there + outside), fees, again,
-                    equations)
+        return _Way(row, away, least, there, fees, again, equations)
 
     def _weigh(self, way: _Way) -> None:
         """Say what the way plays and spends, and what each of its pairs owes to optimism."""
-        model, (row, away, least, ahead) = self._model, way[:4]
+        model, (row, away, least, there) = self._model, way[:4]
         closed, visits = model.closed[row], way.equations.visits(0)
+        ahead = np.where(self._hits[row], 0.0, there + (model.columns[row] < 0))
         self.moves = np.where(away, RESET, row % model.actions)
         self.spent = (float((visits * (1 - way.again) * way.fees).sum()) / self._multiplier
                       if self._multiplier else 0.0)

@@ -152,6 +152,12 @@ class ConfidenceRegion:
     mass: Floats
     rest: Floats
 
+    @property
+    def whole(self) -> ConfidenceRegion:
+        """Return the region in which each pair has the whole budget, and nothing is charged."""
+        return replace(self, spent=np.zeros(1), radius=self.radius[-1:], mass=self.mass[-1:],
+                       rest=self.rest[-1:])
+
     def less(self, times: float) -> ConfidenceRegion:
         """Return the region that would be left by so many times the samples."""
         return replace(self, radius=self.radius / times, mass=self.mass / times,
@@ -227,21 +233,20 @@ def _bets_per_step(radius: float) -> float:
 
 
 def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
-                      delta: float, radius: float, together: bool,
-                      carried: Floats | None = None, several: bool = False,
-                      idle: float = IDLE) -> ConfidenceRegion:
+                      delta: float, radius: float, carried: Floats | None = None,
+                      several: bool = False, idle: float = IDLE) -> ConfidenceRegion:
     """
     Return the region for a target that followed in so many of the known states.
 
+    Pairs are charged by level for what they spend (*What is charged*).
+
     :param model: for ruling out.
     :param several: whether the hits are of several targets; none has followed in more states.
-    :param together: whether pairs are charged for what they spend (*What is charged*), by levels;
-        else there is one, of the whole budget.
     :param carried: ``log(1/d)`` of the rows with kept samples, else NaN, as [row]; None for none.
     :param idle: ``a``, which is ``IDLE`` where samples are kept.
     """
     total, per_step = budget(rank, delta, radius, seers, idle), _bets_per_step(radius)
-    spent = np.array([*(level for level in LEVELS if level < total), total] if together else [0.0])
+    spent = np.array([*(level for level in LEVELS if level < total), total])
     most = np.append(spent[1:], total)[:, None]
     bets = np.full(most.shape, per_step)    # w / (1 - w)
     bets[-1] = _EVEN_BETS / (rank.number - 1)

@@ -52,17 +52,13 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
         bound = np.exp(logs - radius)
         plausible = np.where(seen, bound * fractions / values, 0.0)
         mass = _sums(plausible)
-        sampled = np.logical_or.reduce(seen)
-        if not sampled.all():
-            bound[~sampled] = 0.0
-            plausible[:, ~sampled] = 0.0
-        # Where only the value 0 was observed, or in a ball without room, nothing can be gained,
-        # and the formulas divide by 0.
+        # Without samples, where only the value 0 was observed, or in a ball without room, nothing
+        # can be gained, and the formulas divide by 0.
         plain = _sums(fractions * values)
-        sure = sampled & ((plain <= 0) | (radius < _LEAST_RADIUS))
+        sure = (plain <= 0) | (radius < _LEAST_RADIUS)
         if sure.any():
             plausible[:, sure], bound[sure] = fractions[:, sure], plain[sure]
-        tight = np.flatnonzero(sampled & ~sure & ~(mass <= 1))
+        tight = np.flatnonzero(~(sure | (mass <= 1)))
         if len(tight):
             plausible[:, tight], bound[tight], tilt[tight] = _tilted(
                 np.take(fractions, tight, axis=1), np.take(values, tight, axis=1),
