@@ -319,5 +319,7 @@ class OptimisticPolicyIteration:
 
 def _taken(kept: NDArray[_T], where: Indices, missing: _T) -> NDArray[_T]:
     """Return what was kept, along the last axis, and what stands for it after its end."""
-    size = kept.shape[-1]
-    return np.where(where < size, kept[..., np.minimum(where, size - 1)], missing)
+    more = int(where.max()) + 1 - kept.shape[-1]
+    if more > 0:
+        kept = np.append(kept, np.full((*kept.shape[:-1], more), missing), axis=-1)
+    return kept[..., where]
