@@ -228,7 +228,7 @@ def _reached(problem: Problem, home: int) -> list[int]:
     states, met = [home], {home}
     for state in states:
         for action in range(problem.actions):
-            for end in problem.support.ends(state, action) or ():
+            for end in problem.support.declared_ends(state, action):
                 if end not in met and len(met) < MOST_STATES:
                     met.add(end)
                     states.append(end)

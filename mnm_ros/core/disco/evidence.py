@@ -199,9 +199,8 @@ def declared_pairs(policy: Policy, support: Support) -> tuple[Pair, ...]:
     """Return the pairs that a policy may come to; none unless all of them are declared."""
     if not support:
         return ()
-    pairs = [pair for pair in policy.may_play(
-        policy.states[0], lambda state, action: support.ends(state, action) or ())
-        if pair[1] != RESET]
+    pairs = [pair for pair in policy.may_play(policy.states[0], support.declared_ends)
+             if pair[1] != RESET]
     return tuple(pairs) if all(support.ends(*pair) for pair in pairs) else ()
 
 
@@ -211,7 +210,7 @@ def floors(pairs: Sequence[Pair], problem: Problem) -> dict[Pair, Floor]:
 
     With all pairs as bad as that, the policy takes ``_SPARED`` of the steps that the limit leaves.
     """
-    ends = {pair: {*(problem.support.ends(*pair) or ())} - {pair[0]} for pair in pairs}
+    ends = {pair: {*problem.support.declared_ends(*pair)} - {pair[0]} for pair in pairs}
     if not 0 < len(pairs) < problem.limit or any(len(each) != 1 for each in ends.values()):
         return {}
     chance = 1 / (1 + _SPARED * (problem.limit / len(pairs) - 1))

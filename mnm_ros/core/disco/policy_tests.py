@@ -203,7 +203,7 @@ class PolicyTests:
     def _after(self, state: int, action: int) -> Iterable[int]:
         """Return where a pair has led, or is declared to lead."""
         return (*self._examiner.counts.next_states(state, action),
-                *(self._problem.support.ends(state, action) or ()))
+                *self._problem.support.declared_ends(state, action))
 
 
 def as_declared(model: EmpiricalModel) -> EmpiricalModel:

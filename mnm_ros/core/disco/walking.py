@@ -194,21 +194,21 @@ class WalkingCertificates:
         support = self._problem.support
         pairs = declared_pairs(policy, support)
         return bool(pairs) and all(
-            len({*(support.ends(*pair) or ())} - {pair[0]}) == 1 for pair in pairs)
+            len({*support.declared_ends(*pair)} - {pair[0]}) == 1 for pair in pairs)
 
     def _through_nearer(self, policy: Policy) -> Policy:
         """Return a policy over the states before its target that it may come to."""
-        ends, states = self._problem.support.ends, policy.states
-        met = dict(policy.may_play(states[0], lambda state, action: ends(state, action) or ()))
+        states = policy.states
+        met = dict(policy.may_play(states[0], self._problem.support.declared_ends))
         return policy.on(state for state in states[:states.index(policy.target)] if state in met)
 
     def _way(self, test: PolicyTest) -> _Way | None:
         """Return how the policy of a test seems to go; None if it seems to be over the limit."""
-        pairs, ends = [*test.pairs.before], self._problem.support.ends
+        pairs, ends = [*test.pairs.before], self._problem.support.declared_ends
         place = {state: number for number, (state, _) in enumerate(pairs)}
         moves, fails, success = np.zeros((len(pairs), len(pairs))), *np.zeros((2, len(pairs)))
         for number, (state, action) in enumerate(pairs):
-            nexts, declared = self._counts.next_states(state, action), ends(state, action) or ()
+            nexts, declared = self._counts.next_states(state, action), ends(state, action)
             stayed, made = nexts.get(state, 0), sum(nexts.values())
             away = [end for end in {**dict.fromkeys(declared), **nexts} if end != state]
             success[number] = min(_success(made, stayed), test.pairs.floor((state, action))
@@ -228,7 +228,7 @@ class WalkingCertificates:
         return None if margin <= 0 else {
             pair: _nats(test.pairs.record(pair), pair[0], steps, margin / each)
             for pair, each, steps in zip(pairs, often.tolist(), (1 / success).tolist())
-            if len(ends(*pair) or ()) > 1 and each * (1 + limit) > margin}
+            if len(ends(*pair)) > 1 and each * (1 + limit) > margin}
 
 
 def _nats(record: Record, state: int, steps: float, margin: float) -> tuple[int, float]:

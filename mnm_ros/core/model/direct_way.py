@@ -70,7 +70,7 @@ class _CautiousCounts:
         if (state, action) in self._failing:
             return {state: 1.0}
         nexts: dict[int, float] = {**self._observed.next_states(state, action)}
-        ends = self._support.ends(state, action) or ()
+        ends = self._support.declared_ends(state, action)
         for end in ends or (_ELSEWHERE,):
             nexts[end] = nexts.get(end, 0) + _CAUTION / max(1, len(ends))
         return nexts

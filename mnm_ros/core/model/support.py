@@ -62,6 +62,10 @@ class Support:
         added = self._added.get((state, action)) if ends and self._added else None
         return (*ends, *(end for end in added if end not in ends)) if added else ends
 
+    def declared_ends(self, state: int, action: int) -> tuple[int, ...]:
+        """Return where a pair is declared to lead; nothing if it may lead anywhere."""
+        return self.ends(state, action) or ()
+
     def forbids(self, state: int, action: int) -> bool:
         """Return whether a pair is never to be commanded: it is declared to lead nowhere."""
         # Asked at each step, as what follows: where nothing is declared, that is all.
@@ -104,7 +108,7 @@ class Support:
         if self.declared.audit is None:
             self._withdrawn[state, action] = None
             return ()
-        known = self.ends(state, action) or ()
+        known = self.declared_ends(state, action)
         new = tuple(near for near in self._as_near(state, end) if near not in known)
         self._added[state, action] = (*self._added.get((state, action), ()), *new)
         return new

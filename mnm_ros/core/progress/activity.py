@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 import json
 from typing import Annotated, Any, Union
 
@@ -20,21 +21,32 @@ from mnm_ros.core.progress.json_values import (
     by_state,
     maybe,
     number,
+    one_of,
     read_json,
     reader_of,
-    value,
+    wrong,
 )
 from mnm_ros.core.progress.said import maybe_said, Said
 
 DOINGS = ('idle', 'sampling', 'testing', 'watching')
 """What ``Activity.doing`` may be."""
 
-_action = value(f'an action, {RESET} for RESET or at least 0',
-                lambda found: type(found) is int and RESET <= found < 2**63, int)
-_doing = value(f'one of {", ".join(DOINGS)}', lambda found: found in DOINGS, str)
+_doing = partial(one_of, DOINGS)
 _expected = by_state('known state', maybe(number))
-_sources = value('counts by source', lambda found: isinstance(found, dict) and all(
-    type(count) is int for count in found.values()), dict)
+
+
+def _action(what: str, found: Any) -> int:
+    """Read an action, RESET among them."""
+    if type(found) is int and RESET <= found < 2**63:
+        return found
+    raise wrong(what, found, f'an action, {RESET} for RESET or at least 0')
+
+
+def _sources(what: str, found: Any) -> dict[str, int]:
+    """Read how many of something came from each source."""
+    if isinstance(found, dict) and all(type(count) is int for count in found.values()):
+        return found
+    raise wrong(what, found, 'counts by source')
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 import math
-from typing import Annotated, Union
+from typing import Annotated, Any, Union
 
 from mnm_ros.core.model.counts import chance, Pair, usual
 from mnm_ros.core.model.policy import Policy
@@ -24,7 +24,7 @@ from mnm_ros.core.progress.json_values import (
     number,
     one_line,
     read_json,
-    value,
+    wrong,
 )
 from mnm_ros.core.progress.said import maybe_said, Said
 
@@ -36,9 +36,14 @@ KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fau
 _HARDLY = 0.1      # the part of the executions since a change that counts as hardly any
 _LIKELY = 3.0    # nats that a step may lack at which a change may have begun
 
-_time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
-              float)
 _followers = by_state('next state', integer)
+
+
+def _time(what: str, found: Any) -> float:
+    """Read a time in s since 1970."""
+    if type(found) in (int, float) and 0 <= found < 2**36:
+        return float(found)
+    raise wrong(what, found, 's since 1970')
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, fields, MISSING
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 import json
 import re
 import sys
@@ -80,22 +80,39 @@ def wrong(what: str, found: Any, expected: str) -> ValueError:
     return InvalidValueError(f'{what} is {shown[:100]}, expected {expected}')
 
 
-def value(expected: str, fits: Callable[[Any], bool],
-          kind: Callable[[Any], _T]) -> Callable[[str, Any], _T]:
-    """Return what reads a value that fits, and refuses all others."""
-    def read(what: str, found: Any) -> _T:
-        if not fits(found):
-            raise wrong(what, found, expected)
-        return kind(found)
-    return read
+def integer(what: str, found: Any) -> int:
+    """Read an integer of 64 bits."""
+    if type(found) is int and -2**63 <= found < 2**63:
+        return found
+    raise wrong(what, found, 'an integer of 64 bits')
 
 
-integer = value('an integer of 64 bits',
-                lambda found: type(found) is int and -2**63 <= found < 2**63, int)
-number = value('a number',
-               lambda found: type(found) in (int, float) and abs(found) <= _MOST, float)
-boolean = value('true or false', lambda found: isinstance(found, bool), bool)
-text = value('a text', lambda found: isinstance(found, str) and not _HALF.search(found), str)
+def number(what: str, found: Any) -> float:
+    """Read a number."""
+    if type(found) in (int, float) and abs(found) <= _MOST:
+        return float(found)
+    raise wrong(what, found, 'a number')
+
+
+def boolean(what: str, found: Any) -> bool:
+    """Read true or false."""
+    if isinstance(found, bool):
+        return found
+    raise wrong(what, found, 'true or false')
+
+
+def text(what: str, found: Any) -> str:
+    """Read a text."""
+    if isinstance(found, str) and not _HALF.search(found):
+        return found
+    raise wrong(what, found, 'a text')
+
+
+def one_of(names: Collection[str], what: str, found: Any) -> str:
+    """Read one of some names."""
+    if isinstance(found, str) and found in names:
+        return found
+    raise wrong(what, found, f'one of {", ".join(names)}')
 
 
 def maybe(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], Union[_T, None]]:
@@ -105,8 +122,11 @@ def maybe(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], Union[_T, No
 
 def listed(reader: Callable[[str, Any], _T]) -> Callable[[str, Any], tuple[_T, ...]]:
     """Return what reads a list of them."""
-    entries = value('a list', lambda found: isinstance(found, list), list)
-    return lambda what, found: tuple(reader(what, entry) for entry in entries(what, found))
+    def read(what: str, found: Any) -> tuple[_T, ...]:
+        if not isinstance(found, list):
+            raise wrong(what, found, 'a list')
+        return tuple(reader(what, entry) for entry in found)
+    return read
 
 
 def by_state(kind: str, reader: Callable[[str, Any], _T]) -> Callable[[str, Any], dict[int, _T]]:
@@ -130,8 +150,8 @@ def read_json(kind: type[_T], what: str, message: str) -> _T:
     :raises ValueError: says which entry is wrong and what was expected.
     """
     named: Any = kind
-    reader: Callable[[str, Any], _T] = reader_of(named)
-    return reader(what, load(what, message))
+    found: _T = reader_of(named)(what, load(what, message))
+    return found
 
 
 @cache
@@ -147,9 +167,13 @@ def reader_of(kind: Any) -> Reader:
     if origin is Mapping:
         return by_state('state', reader_of(inner[1]))
     if issubclass(kind, Enum):
-        names = [each.value for each in kind]
-        return value(f'one of {", ".join(names)}', lambda found: found in names, kind)
+        return partial(_member, kind)
     return _SCALARS[kind] if kind in _SCALARS else _record(kind)
+
+
+def _member(kind: type[Enum], what: str, found: Any) -> Enum:
+    """Read a member of an Enum by its value, a text."""
+    return kind(one_of([each.value for each in kind], what, found))
 
 
 _SCALARS: Mapping[type, Reader] = {int: integer, float: number, bool: boolean, str: text}

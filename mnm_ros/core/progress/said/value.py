@@ -61,8 +61,8 @@ def read_said(what: str, found: Any) -> Said | None:
     missing = [each.name for each in fields(kind) if each.name not in found]
     if missing:
         raise wrong(what, found, f'an entry "{missing[0]}"')
-    reader: Callable[[str, Any], Said] = reader_of(cast(Any, kind))
-    return reader(what, found)
+    said: Said = reader_of(cast(Any, kind))(what, found)
+    return said
 
 
 def known_said(what: str, found: Any) -> Said:
