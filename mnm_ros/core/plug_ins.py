@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import importlib
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, TYPE_CHECKING
 
@@ -36,7 +37,7 @@ def installed(kind: str) -> dict[str, EntryPoint]:
     """Return the entry points of a kind that are installed, by their names in order."""
     from importlib.metadata import entry_points  # takes long to import
     found = entry_points(group=GROUPS[kind])
-    return {each.name: each for each in sorted(found, key=lambda each: each.name)}
+    return {each.name: each for each in sorted(found, key=attrgetter('name'))}
 
 
 def load(kind: str, name: str, own: tuple[str, ...] = ()) -> Any:

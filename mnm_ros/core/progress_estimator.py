@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from heapq import heappop, heappush
 import math
+from operator import attrgetter
 
 from mnm_ros.core.knowledge.expected_plays import Following
 from mnm_ros.core.mnm.building_phase import BuildingPhase
@@ -143,7 +144,7 @@ class ProgressEstimator:
             done = building.steps_taken - started
             left.append(drives and drives_left(outlook, done) or predict(
                 REMAINING, factors_left(outlook, done, self._problem)))
-        return min(left, key=lambda prediction: prediction.steps, default=None)
+        return min(left, key=attrgetter('steps'), default=None)
 
 
 def _progress(aim: str, done: int, left: Prediction) -> Progress:
