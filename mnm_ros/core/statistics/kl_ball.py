@@ -153,13 +153,14 @@ def _tilted_together(fractions: Floats, values: Floats, radius: Floats,
         # ended before others is no longer inside of its bracket.
         nearest = np.maximum(low, guess - _LONGEST_STEP)
         farthest = np.minimum(high, guess + _LONGEST_STEP)
-        inside = ((newton > nearest) & (newton < farthest)
-                  | (np.abs(newton - guess) < _PRECISION))
-        following = newton if inside.all() else np.where(
-            inside, newton, (nearest + farthest) / 2)
-        if np.maximum.reduce(np.abs(following - guess)) < _PRECISION:
+        change = np.abs(newton - guess)
+        inside = (newton > nearest) & (newton < farthest) | (change < _PRECISION)
+        if not inside.all():
+            newton = np.where(inside, newton, (nearest + farthest) / 2)
+            change = np.abs(newton - guess)
+        if change.max() < _PRECISION:
             break
-        guess = following
+        guess = newton
     bound = np.maximum(0.0, np.exp(logs - radius) - shift)
     return ratios / inverse, bound, guess
 
