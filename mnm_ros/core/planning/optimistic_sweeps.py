@@ -222,13 +222,17 @@ class OptimisticPolicyIteration:
                 else np.full(len(row), np.inf))
         there = np.where(cells.outside, values[0], np.take(values, cells.columns))    # by RESET
         ahead = np.minimum(there, back) + cells.outside
-        lowest = float(values.min())
-        low, slot = np.minimum(lowest, back), np.zeros_like(row)
+        # Where what is left of the mass leads: the column, and the steps to go from there.
+        nearest = int(values.argmin())
+        end, beyond = np.full(len(row), nearest), np.full(len(row), values[nearest])
+        low = np.minimum(beyond, back)
         if closed.any():
             # Where it is declared what may follow, what is left is there, too.
             declared = np.where(np.take(model.filled.T, row, axis=1), ahead, np.inf)
-            low = np.where(closed, declared.min(axis=0), low)
-            slot = declared.argmin(axis=0)
+            slot = declared.argmin(axis=0), np.arange(len(row))
+            low = np.where(closed, declared[slot], low)
+            end = np.where(closed, cells.columns[slot], end)
+            beyond = np.where(closed, there[slot], beyond)
         all_tilts = self._tilts.reshape(2, -1)
         tilts = np.take(all_tilts, cells.places, axis=1)
         found = most_favourable(
@@ -245,13 +249,10 @@ class OptimisticPolicyIteration:
         away[0] = False
         chosen = np.searchsorted(cells.places, best)
         back, there, row = back[chosen], there[:, chosen].T, row[chosen]
-        closed, slot = closed[chosen], slot[chosen]
-        column = model.columns[row, slot]
         fees = np.where(away, 0.0, cells.fees[chosen])
         again, equations = self._evaluate(
-            fees, row, away, found.masses[chosen], found.left[chosen], there > back[:, None],
-            back < np.where(closed, there[states, slot], lowest),
-            np.where(closed, np.maximum(0, column), values.argmin()), closed & (column < 0))
+            fees, row, away, found.masses[chosen], found.left[chosen], end[chosen],
+            there > back[:, None], back < beyond[chosen])
         return _Way(row, away, least, there, fees, again, equations)
 
     def _weigh(self, way: _Way) -> None:
@@ -273,14 +274,14 @@ class OptimisticPolicyIteration:
         self.gains = np.where(away, 0.0, visits * np.maximum(0.0, plain + 1 - least))
 
     def _evaluate(self, fees: Floats, row: Indices, away: Bools, masses: Floats, left: Floats,
-                  returns: Bools, stays: Bools, ends_of_left: Indices, left_lost: Bools,
-                  ) -> tuple[Floats, Equations]:
+                  end: Indices, returns: Bools, stays: Bools) -> tuple[Floats, Equations]:
         """
         Solve for the values of one cell for each state; return ``again`` and the equations.
 
         Mass on the target ends the attempt.
 
         :param masses, left: as in ``Favourable``, as [state, slot] and [state].
+        :param end: the column where what is left leads, -1 outside of the known states.
         :param returns: whether the mass counts as back here, after the fee, as [state, slot].
         :param stays: the same for what is left.
         """
@@ -288,11 +289,11 @@ class OptimisticPolicyIteration:
         masses = np.where(self._hits[row] | away[:, None], 0.0, masses)
         left = np.where(away, 0.0, left)
         outside = self._model.columns[row] < 0
-        lost = np.where(outside, masses, 0.0).sum(axis=1) + np.where(left_lost, left, 0.0)
+        lost = np.where(outside, masses, 0.0).sum(axis=1) + np.where(end < 0, left, 0.0)
         home = np.where(outside & ~returns, masses, 0.0).sum(axis=1)
         again: Floats = np.where(returns, masses, 0.0).sum(axis=1) + np.where(stays, left, 0.0)
         origins = np.concatenate([states, states, states])
-        ends = np.concatenate([np.zeros_like(states), ends_of_left, states])
+        ends = np.concatenate([np.zeros_like(states), np.maximum(0, end), states])
         more = np.concatenate([home, np.where(stays, 0.0, left), again])
         some = more > 0
         self._values, equations = self._solution(
