@@ -37,7 +37,7 @@ from batch import exit_with, Row, run_batch
 from families import draw, FAMILIES
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.phase import MnmPhase
+from mnm_ros.core.mnm.phase import MnmState
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.presets import new_mnm, PRESETS
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share, SHARES
@@ -126,7 +126,7 @@ def run(name: str, seed: int, steps: int, configuration: Configuration) -> Alarm
     while simulator.steps < steps:
         action = machine.next_action()
         machine.observe(action, simulator.step(action))
-        checked = None if machine.state is MnmPhase.BUILDING else machine.phase.base
+        checked = None if machine.state is MnmState.BUILDING else machine.phase.base
         if checked is None or checked is not base:
             given_up = base is not None and not base.finished
             alarms.cut_off += given_up and not _deleted(hypothesis, machine.hypothesis)

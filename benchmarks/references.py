@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
-from mnm_ros.core.mnm.phase import MnmPhase
+from mnm_ros.core.mnm.phase import MnmState
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.statistics.delta_spending import round_delta
@@ -201,11 +201,11 @@ under way was begun before or after the change.
 
 
 def _reason(verdict: Verdict, machine: Mnm, old: bool) -> str:
-    if machine.state is MnmPhase.BUILDING or machine.phase.base is None:
+    if machine.state is MnmState.BUILDING or machine.phase.base is None:
         return 'building'
     what = ('policy fails' if verdict.over_limit
             else 'missing, old run' if old else 'missing, new run')
-    if machine.state is MnmPhase.EVALUATION:
+    if machine.state is MnmState.EVALUATION:
         return f'{what} watching'
     return f'{what} {"evaluating" if machine.phase.base.evaluating else "sampling"}'
 

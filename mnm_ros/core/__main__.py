@@ -4,11 +4,11 @@
 
 from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS
-from mnm_ros.core.mnm.phase import MnmPhase
+from mnm_ros.core.mnm.phase import MnmState
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
 from mnm_ros.core.task.step_task import diagram, RUN_TRANSITIONS, RunState
 
 print(diagram(RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT),
-      diagram(MNM_TRANSITIONS, MnmPhase.HOMING),
+      diagram(MNM_TRANSITIONS, MnmState.HOMING),
       diagram(UCB_TRANSITIONS, UcbPhase.DISCOVERY),
       diagram(DISCO_TRANSITIONS, DiscoPhase.SAMPLING), sep='\n\n')

@@ -13,7 +13,7 @@ from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.capabilities import Reports, Step
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.mnm.phase import MnmPhase
+from mnm_ros.core.mnm.phase import MnmState
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.history import History
@@ -86,7 +86,7 @@ class Queries(PausableTask):
         """Return what it is doing, as published."""
         if self.state is not RunState.RUNNING:
             return Phase(self.state.value)
-        if self.mnm.state in (MnmPhase.HOMING, MnmPhase.BUILDING):
+        if self.mnm.state in (MnmState.HOMING, MnmState.BUILDING):
             base = self.mnm.phase.base
             evaluating = base is not None and base.evaluating
             return Phase.BUILDING_EVALUATION if evaluating else Phase.BUILDING_DISCOVERY

@@ -46,7 +46,7 @@ class SequenceNumbers:
 
     :param first: number of the first command: the time in nanoseconds, so that no other sender has
         the same.
-    :param kept: by which a bound of the numbers is kept before they are used; None if none is.
+    :param kept: stores a bound of the numbers before they are used; None to store none.
     :ivar last: number of the last command.
     """
 
@@ -63,5 +63,5 @@ class SequenceNumbers:
         return self.last
 
     def sent(self, seq: int) -> bool:
-        """Return whether an order of this sender has the number."""
+        """Return whether a command of this sender has the number."""
         return self.first <= seq <= self.last

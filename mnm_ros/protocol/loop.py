@@ -230,7 +230,7 @@ class RobotLoop(Loop):
         """
         Report to the task where an action has led, and go on; the last thing that a callback does.
 
-        The task may plan for long, so that it observes aside where that is possible.
+        The task may plan while it observes, which may take long: ``aside`` may use a thread.
         """
         self._turn += 1
         go_on = partial(self._go_on, self._turn, action, state, now)

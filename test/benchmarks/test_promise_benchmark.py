@@ -13,7 +13,7 @@ from batch import Engine, run_batch
 from mnm_ros.core.disco.provisional import ProvisionalPolicies
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import ProvisionalPolicy
-from mnm_ros.core.mnm.phase import Phase
+from mnm_ros.core.mnm.phase import MnmPhase
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.ground_truth import Verdict
 import promise
@@ -304,7 +304,7 @@ def test_what_is_noticed_where_nothing_changes_is_counted(monkeypatch: pytest.Mo
     assert outcome.steps == outcome.steps_first + calm
     check = trials.Mnm.check
 
-    def cry_wolf(mnm: trials.Mnm, *found: Any) -> Phase:
+    def cry_wolf(mnm: trials.Mnm, *found: Any) -> MnmPhase:
         checks = check(mnm, *found)
         mnm.log.notice()
         return checks

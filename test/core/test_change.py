@@ -23,7 +23,7 @@ from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.mnm import Mnm
-from mnm_ros.core.mnm.phase import MnmPhase
+from mnm_ros.core.mnm.phase import MnmState
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.said import (
     ChangeTooLong,
@@ -398,8 +398,8 @@ def test_what_nothing_speaks_against_is_kept_while_a_change_is_open_and_in_the_n
     while mnm.round == 1:
         world.step(1)
     assert 1 in mnm.phase.kept and not {*mnm.phase.kept} & {*mnm.phase.doubted}
-    assert mnm.state is MnmPhase.BUILDING and mnm.log.open
-    while mnm.state is MnmPhase.BUILDING:
+    assert mnm.state is MnmState.BUILDING and mnm.log.open
+    while mnm.state is MnmState.BUILDING:
         world.step(1)
     assert not mnm.phase.kept and not mnm.phase.doubted
     assert not mnm.log.open

@@ -10,15 +10,15 @@ import runpy
 from mnm_ros.core import RunState
 from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS
-from mnm_ros.core.mnm.phase import MnmPhase
+from mnm_ros.core.mnm.phase import MnmState
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
 from mnm_ros.core.task.step_task import machine_of, PhaseMachine, RUN_TRANSITIONS, Table
 import pytest
 from transitions import MachineError
 
 DOCS = Path(__file__).parents[2] / 'docs' / 'explanation'
-TABLES: tuple[tuple[Table, RunState | MnmPhase | UcbPhase | DiscoPhase], ...] = (
-    (RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT), (MNM_TRANSITIONS, MnmPhase.HOMING),
+TABLES: tuple[tuple[Table, RunState | MnmState | UcbPhase | DiscoPhase], ...] = (
+    (RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT), (MNM_TRANSITIONS, MnmState.HOMING),
     (UCB_TRANSITIONS, UcbPhase.DISCOVERY), (DISCO_TRANSITIONS, DiscoPhase.SAMPLING))
 
 

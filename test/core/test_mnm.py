@@ -24,7 +24,7 @@ from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import Step
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Value
-from mnm_ros.core.mnm.phase import MnmPhase
+from mnm_ros.core.mnm.phase import MnmState
 from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.paper.window_phase import WindowPhase
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
@@ -110,14 +110,14 @@ def check_runs(machine: Mnm, world: World, runs: int) -> None:
     for _ in range(runs):
         before = checking_of(machine).runner
         run(machine, world, lambda before=before: (
-            machine.state is MnmPhase.BUILDING or checking_of(machine).runner is not before))
+            machine.state is MnmState.BUILDING or checking_of(machine).runner is not before))
 
 
 def test_the_first_step_is_a_reset_that_tells_where_home_is() -> None:
     machine = mnm(Script(rest=lambda: ScriptedBase(0)))
-    assert machine.next_action() == RESET and machine.state is MnmPhase.HOMING
+    assert machine.next_action() == RESET and machine.state is MnmState.HOMING
     machine.observe(RESET, HOME)
-    assert machine.state is MnmPhase.BUILDING
+    assert machine.state is MnmState.BUILDING
     assert machine.home == HOME and machine.hypothesis is None and not machine.under_revision
 
 
@@ -204,7 +204,7 @@ def test_the_output_of_the_first_stream_that_finishes_is_the_hypothesis() -> Non
     assert steps == 1 + 6 * QUANTUM + 1
     assert machine.hypothesis is not None
     assert machine.hypothesis.targets == (HOME, 3, 5) and machine.hypothesis.version == (1, 0)
-    assert machine.state is machine.phase.kind is MnmPhase.REDISCOVERY
+    assert machine.state is machine.phase.kind is MnmState.REDISCOVERY
     assert script.problems[0].delta == round_delta(0.1, 1)
 
 
@@ -294,22 +294,22 @@ def test_a_check_run_is_a_rediscovery_and_one_evaluation_of_each_policy() -> Non
     machine = hypothesis_of((HOME, 3, 5), lambda: ScriptedBase(7, (HOME, 3, 5)))
     world = World()
     for _ in range(7):
-        assert machine.state is MnmPhase.REDISCOVERY
+        assert machine.state is MnmState.REDISCOVERY
         action = machine.next_action()
         machine.observe(action, world.step(action))
     played = []
-    while machine.state is MnmPhase.EVALUATION:
+    while machine.state is MnmState.EVALUATION:
         played.append(machine.next_action())
         machine.observe(played[-1], world.step(played[-1]))
     assert played == [RESET, 3, RESET, 5]
-    assert machine.state is MnmPhase.REDISCOVERY
+    assert machine.state is MnmState.REDISCOVERY
 
 
 def test_w_r_cuts_a_rediscovery_off() -> None:
     machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(0, bound=11))
     assert checking_of(machine).check_steps == 11
     machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(0), check_steps=11)
-    assert run(machine, World(), lambda: machine.state is MnmPhase.EVALUATION) == 11
+    assert run(machine, World(), lambda: machine.state is MnmState.EVALUATION) == 11
     check_runs(machine, World(), 1)
     assert checking_of(machine).window[0].cut_off and checking_of(machine).window[0].found == {}
 
@@ -428,4 +428,4 @@ def test_a_trigger_that_the_table_does_not_have_changes_nothing() -> None:
     machine = mnm(Script(rest=lambda: ScriptedBase(0)))
     with pytest.raises(MachineError):
         machine.trigger('rediscover')
-    assert machine.state is MnmPhase.HOMING
+    assert machine.state is MnmState.HOMING

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from mnm_ros.core import (
@@ -24,9 +25,11 @@ from mnm_ros.core import (
     Round,
     settings,
 )
+from mnm_ros.core.errors import InvalidTypeError
 from mnm_ros.core.mnm.capabilities import activity_of, provisional_of, Steered
+from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory
 from mnm_ros.core.mnm.mnm import Mnm
-from mnm_ros.core.mnm.phase import Directives, MnmPhase
+from mnm_ros.core.mnm.phase import Directives, MnmState
 from mnm_ros.core.mnm.runs import Runs
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.progress.said import Sampling
@@ -153,9 +156,31 @@ def test_checks_may_begin_with_attempts_and_end_while_they_rediscover() -> None:
     for _ in range(5):
         machine.observe(machine.next_action(), HOME)
         states.append(machine.state)
-    assert states == [MnmPhase.BUILDING, MnmPhase.EVALUATION, MnmPhase.REDISCOVERY,
-                      MnmPhase.BUILDING, MnmPhase.EVALUATION]
+    assert states == [MnmState.BUILDING, MnmState.EVALUATION, MnmState.REDISCOVERY,
+                      MnmState.BUILDING, MnmState.EVALUATION]
     assert machine.round == 2 and machine.hypothesis is not None
+
+
+class Forgetful(Attempting):
+    """Leaves out an attribute."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        del self.base
+
+
+@pytest.mark.parametrize(('made', 'said'), [
+    (Forgetful, 'a Forgetful, which lacks base'),
+    (lambda *_: Problem,
+     'a type, which lacks policies, base, rediscovering, refuted, check_steps'),
+    (lambda *_: SimpleNamespace(policies=(), base=1, rediscovering=True, refuted=False,
+                                check_steps=1), 'a SimpleNamespace, which lacks the base class')])
+def test_checks_without_what_they_need_are_refused_by_name(
+        made: CheckingPhaseFactory, said: str) -> None:
+    machine = Mnm(settings(PROBLEM), 0, lambda *_: ScriptedBase(1, (HOME, 3)), made)
+    machine.observe(machine.next_action(), HOME)
+    with pytest.raises(InvalidTypeError, match=f'^checks watch have made {said}, expected a Che'):
+        machine.observe(machine.next_action(), HOME)
 
 
 def test_what_checks_leave_out_promises_nothing() -> None:

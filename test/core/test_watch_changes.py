@@ -25,7 +25,7 @@ from mnm_ros.core.components import part
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.change_log import ChangeLog, Outdated
-from mnm_ros.core.mnm.phase import Directives, MnmPhase
+from mnm_ros.core.mnm.phase import Directives, MnmState
 from mnm_ros.core.mnm.schedule import DoublingSchedule, StreamSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.presets import new_mnm
@@ -537,7 +537,7 @@ def test_a_benign_change_does_not_make_the_robot_stay_at_home(
     idle = sampling = 0
     for step in range(steps):
         action = machine.next_action()
-        if step > change and machine.state is MnmPhase.REDISCOVERY:
+        if step > change and machine.state is MnmState.REDISCOVERY:
             sampling += 1
             idle += action == RESET and here == 0
         arrives = here == 0 and rng.random() < (0.3 if step < change else 0.08)

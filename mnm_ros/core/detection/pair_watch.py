@@ -127,7 +127,7 @@ class PairWatch:
     :param support: says whether successors are declared, so that ways around a pair are found
         soon. None if nothing ever is.
     :ivar scheduled: whether a caller schedules re-checks of closed pairs.
-    :ivar rows: of these pairs; as a rule there is none, and nothing else to ask.
+    :ivar rows: one for each of these pairs. As a rule there is none: all pairs are normal.
     """
 
     def __init__(self, support: Support | None = None) -> None:

@@ -35,7 +35,8 @@ class BaseAlgorithm(ABC):
     state then has a policy, and each policy needs at most ``(1 + epsilon) L`` expected steps.
     MNM drives the run one step at a time: ``next_action()``, then ``observe(action, state)``. Just
     after its creation, and after ``interrupt()``, the robot may be anywhere: the next action of
-    the run is RESET.
+    the run is RESET. An explorer calls ``observe`` in a thread, so that plans may take long there;
+    ``next_action`` holds up the node.
 
     A base needs no more than these members. A base that can do more also inherits from the classes
     in ``capabilities``. A base that uses the declared successors, ``problem.support``, calls

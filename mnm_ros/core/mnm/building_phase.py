@@ -25,7 +25,7 @@ from mnm_ros.core.mnm.capabilities import (
 from mnm_ros.core.mnm.certificate_watch import CertificateWatch
 from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.memory import HeldHypothesis
-from mnm_ros.core.mnm.phase import Directives, MnmPhase, Phase
+from mnm_ros.core.mnm.phase import Directives, MnmPhase, MnmState
 from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
@@ -43,7 +43,7 @@ _MOST_QUANTA = 4
 """So long a quantum may last at most: only a base that does not keep its word is broken off."""
 
 
-class BuildingPhase(Phase):
+class BuildingPhase(MnmPhase):
     """
     Runs quanta of streams.
 
@@ -71,12 +71,12 @@ class BuildingPhase(Phase):
     :ivar here: where the robot is; None if that is not known.
     :ivar steps_taken: steps of all streams.
     :ivar worked: whether they have learnt from what others had executed.
-    :ivar withdrawn: states that were certified by a pair when it raised the alarm.
+    :ivar withdrawn: targets of certified policies that a pair took away by its alarm.
 
     Source: Gajane et al. 2019, section 4.
     """
 
-    kind = MnmPhase.BUILDING
+    kind = MnmState.BUILDING
     base: BaseAlgorithm
 
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
@@ -180,11 +180,11 @@ class BuildingPhase(Phase):
         return {'quantum': self.schedule.quanta, 'streams': len(self.streams)}
 
     def next_action(self) -> int:
-        """Return the action of the active stream; the same until ``observe`` is called."""
+        """Return the action of the active stream; the same until ``after`` is called."""
         self._asked = self.base.next_action()
         return self._asked
 
-    def after(self, action: int, state: int, mnm: Mnm) -> Phase:
+    def after(self, action: int, state: int, mnm: Mnm) -> MnmPhase:
         """Make a step; once a stream has finished, its policies are checked."""
         self.observe(action, state)
         stream = self.base

@@ -86,8 +86,8 @@ class TakesTurns(ABC):
         """
         Return whether ``observe`` of this step may take more than some milliseconds.
 
-        A fleet plans ahead no further than to such a step of many states. Nothing else depends on
-        it, so True is never wrong.
+        Where a run has met many states, a fleet plans ahead no further than to such a step.
+        Nothing else depends on it, so True is never wrong.
         """
 
 

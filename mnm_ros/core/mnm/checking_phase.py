@@ -17,7 +17,7 @@ from mnm_ros.core.mnm.capabilities import Relearns
 from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.mnm.phase import MnmPhase, Phase
+from mnm_ros.core.mnm.phase import MnmPhase, MnmState
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
@@ -72,12 +72,12 @@ class Round:
     patience_for_proofs: float = math.inf
 
 
-class CheckingPhase(Phase):
+class CheckingPhase(MnmPhase):
     """
     Drives the robot to check, reduce and extend a hypothesis.
 
     :ivar policies: the hypothesis as it stands, home first, all over the states that they lead
-        to; another tuple after each revision.
+        to (``over_own_targets``). Another tuple is a revision, even if it is equal.
     :ivar base: the rediscovery run under way, or the last one.
     :ivar rediscovering: whether it has the robot; if not, policies are being evaluated.
     :ivar refuted: whether the round is over.
@@ -91,10 +91,10 @@ class CheckingPhase(Phase):
     check_steps: int
 
     @property
-    def kind(self) -> MnmPhase:
-        return MnmPhase.REDISCOVERY if self.rediscovering else MnmPhase.EVALUATION
+    def kind(self) -> MnmState:
+        return MnmState.REDISCOVERY if self.rediscovering else MnmState.EVALUATION
 
-    def after(self, action: int, state: int, mnm: Mnm) -> Phase:
+    def after(self, action: int, state: int, mnm: Mnm) -> MnmPhase:
         """Make a step, and publish what is revised; a refuted hypothesis ends the round."""
         self.observe(action, state)
         mnm.held.publish(mnm.round, self.policies)

@@ -12,7 +12,7 @@ from typing import Any
 
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.errors import InvalidTypeError, InvalidValueError
 from mnm_ros.core.inputs import ImproveInput, LookInput, Wish
 from mnm_ros.core.mnm.base import BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase
@@ -21,7 +21,7 @@ from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.mnm.memory import HeldHypothesis
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.mnm.phase import HomingPhase, MnmPhase, Phase
+from mnm_ros.core.mnm.phase import HomingPhase, MnmPhase, MnmState
 from mnm_ros.core.mnm.runs import Runs
 from mnm_ros.core.mnm.schedule import new_schedule
 from mnm_ros.core.model import snapshot
@@ -41,13 +41,13 @@ from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.task.step_task import machine_of, PhaseMachine
 
 MNM_TRANSITIONS = (
-    ('home_found', MnmPhase.HOMING, MnmPhase.BUILDING),
-    ('hypothesis_found', MnmPhase.BUILDING, MnmPhase.REDISCOVERY),
-    ('evaluate', MnmPhase.BUILDING, MnmPhase.EVALUATION),    # checks may begin with attempts
-    ('evaluate', MnmPhase.REDISCOVERY, MnmPhase.EVALUATION),
-    ('rediscover', MnmPhase.EVALUATION, MnmPhase.REDISCOVERY),
-    ('hypothesis_refuted', MnmPhase.REDISCOVERY, MnmPhase.BUILDING),
-    ('hypothesis_refuted', MnmPhase.EVALUATION, MnmPhase.BUILDING),
+    ('home_found', MnmState.HOMING, MnmState.BUILDING),
+    ('hypothesis_found', MnmState.BUILDING, MnmState.REDISCOVERY),
+    ('evaluate', MnmState.BUILDING, MnmState.EVALUATION),    # checks may begin with attempts
+    ('evaluate', MnmState.REDISCOVERY, MnmState.EVALUATION),
+    ('rediscover', MnmState.EVALUATION, MnmState.REDISCOVERY),
+    ('hypothesis_refuted', MnmState.REDISCOVERY, MnmState.BUILDING),
+    ('hypothesis_refuted', MnmState.EVALUATION, MnmState.BUILDING),
 )
 _TRIGGERS = {(source, destination): trigger for trigger, source, destination in MNM_TRANSITIONS}
 
@@ -76,7 +76,7 @@ class Mnm(PhaseMachine):
     """
 
     _machine = machine_of(MNM_TRANSITIONS)
-    state: MnmPhase
+    state: MnmState
     left_to_fresh = ('_settings', '_recollection', '_new_checking')
 
     def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
@@ -96,7 +96,7 @@ class Mnm(PhaseMachine):
         self.round = 0
         self.home: int | None = None
         self.held = HeldHypothesis()
-        self.phase: Phase = HomingPhase()
+        self.phase: MnmPhase = HomingPhase()
         self.state = self.phase.kind
         if resume is not None:
             self._resume(resume)
@@ -105,7 +105,7 @@ class Mnm(PhaseMachine):
     def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called now."""
         # A stream of another package that begins again would begin without the recollection.
-        recollects = (self.state is MnmPhase.BUILDING and self._recollection is not None
+        recollects = (self.state is MnmState.BUILDING and self._recollection is not None
                       and self._recollected == self.round)
         return self.phase.can_snapshot and not (recollects and self.phase.foreign)
 
@@ -113,7 +113,7 @@ class Mnm(PhaseMachine):
         """Return plain data from which such an MNM can be made again; only if ``can_snapshot``."""
         foreign = self.phase.foreign
         return {'round': self.round, 'home': self.home,
-                'checking': self.state is not MnmPhase.BUILDING,
+                'checking': self.state is not MnmState.BUILDING,
                 'detectors': self.phase.foreign_detectors(),
                 'again': bool(foreign), 'within': snapshot.take(self, foreign)}
 
@@ -147,7 +147,7 @@ class Mnm(PhaseMachine):
     @property
     def under_revision(self) -> bool:
         """Whether the hypothesis was refuted and the next one is still being built."""
-        return self.hypothesis is not None and self.state is MnmPhase.BUILDING
+        return self.hypothesis is not None and self.state is MnmState.BUILDING
 
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
@@ -161,7 +161,7 @@ class Mnm(PhaseMachine):
             self.phase.request_sample(*due)
         self._go_on_with(self.phase.after(action, state, self))
 
-    def _go_on_with(self, phase: Phase) -> None:
+    def _go_on_with(self, phase: MnmPhase) -> None:
         """Let a phase have the robot, which may be the one that had it before."""
         self.phase = phase
         if phase.kind is not self.state:
@@ -184,7 +184,7 @@ class Mnm(PhaseMachine):
         if self.support.refuted_by(state, action, end):
             self._take_back(state, action, end, self.phase)
 
-    def _take_back(self, state: int, action: int, end: int, phase: Phase) -> None:
+    def _take_back(self, state: int, action: int, end: int, phase: MnmPhase) -> None:
         """Take back what is declared of a pair, and let a phase learn of that."""
         declared = self.support.ends(state, action) or ()
         added = self.support.refute(state, action, end)
@@ -199,7 +199,7 @@ class Mnm(PhaseMachine):
         self.phase.support_changed(opened)
         forbidden = self.support.all_forbidden
         if any(policy.plays(forbidden) for policy in self.phase.known_policies):
-            if self.state is not MnmPhase.BUILDING:
+            if self.state is not MnmState.BUILDING:
                 self.log.notice()
             self.log.tell(ForbiddenPlayed(self.round, self.round + 1), 'change')
             self._go_on_with(self.new_round())
@@ -216,12 +216,12 @@ class Mnm(PhaseMachine):
     def begin_again(self, recollection: Recollection) -> None:
         """Begin another round with these steps alone, as others were reported falsely."""
         self._recollection, self._recollected = recollection, self.round + 1
-        if self.state is not MnmPhase.BUILDING:
+        if self.state is not MnmState.BUILDING:
             self.log.notice()
         self._go_on_with(self.new_round())
         self.held.doubt_all()
 
-    def begin_at(self, home: int) -> Phase:
+    def begin_at(self, home: int) -> MnmPhase:
         """Return the first phase after the RESET that has led home."""
         self.home = home
         self.log.tell(HomeFound(home))
@@ -231,14 +231,14 @@ class Mnm(PhaseMachine):
                           NoWarmStart(remembered.home))
         return first
 
-    def new_round(self) -> Phase:
+    def new_round(self) -> MnmPhase:
         """Return the phase that builds another hypothesis; what is doubted now stays doubted."""
         self.held.doubted = dict(self.phase.doubted)
         self.round += 1
         return self._new_building()
 
     def check(self, policies: tuple[Policy, ...], steps_taken: int,
-              transitions: TransitionMonitor | None) -> Phase:
+              transitions: TransitionMonitor | None) -> MnmPhase:
         """
         Publish the output of a stream as the hypothesis, and return the phase that checks it.
 
@@ -289,8 +289,16 @@ class Mnm(PhaseMachine):
                     transitions: TransitionMonitor | None = None) -> CheckingPhase:
         assert self.home is not None
         problem = self.runs.problem_of_round(self.round)
-        return self._new_checking(
+        checks = self._new_checking(
             Round(self.round, problem, partial(self.runs.new, self.home),
                   self._settings.check_steps, steps_taken, self.log, transitions,
                   self.held.memory, self.pairs, steps_taken + _FOR_PROOFS * problem.limit,
                   _PROOFS_ALONE * steps_taken), policies)
+        # Those of another package are made here for the first time.
+        lacking = [name for name in CheckingPhase.__annotations__
+                   if getattr(checks, name, None) is None]
+        if lacking or not isinstance(checks, CheckingPhase):
+            raise InvalidTypeError(
+                f'checks {self._settings.checks} have made a {type(checks).__name__}, which lacks '
+                f'{", ".join(lacking) or "the base class"}, expected a CheckingPhase')
+        return checks

@@ -4,7 +4,7 @@
 What the phases of MNM have in common: each has the robot until another phase follows it.
 
 ``Mnm`` holds the phase under way, and asks the phase without knowing which one it is.
-``Phase.after`` returns the phase that follows each step, which is the same phase as a rule.
+``MnmPhase.after`` returns the phase that follows each step, which is the same phase as a rule.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MOST_PREFERRED = 1000    # states, the last ones
 
 
-class MnmPhase(Enum):
+class MnmState(Enum):
     """Where in a round MNM is."""
 
     HOMING = 'homing'
@@ -65,16 +65,16 @@ class Directives:
             **self.improved, wish.state: wish.within})
 
 
-class Phase(ABC):
+class MnmPhase(ABC):
     """
     Drives the robot, until another phase follows.
 
-    The members that are not abstract have the values of a phase that has nothing of the kind.
+    A phase overrides those of the other members that concern it.
 
     :ivar base: the run of the base algorithm that has the robot now, or had it last; None if
         there was none.
     :ivar check_steps: ``W_r``, the most steps of a rediscovery; 0 if there is none.
-    :ivar withdrawn: states that were certified by a pair when it raised the alarm.
+    :ivar withdrawn: targets of certified policies that a pair took away by its alarm.
     """
 
     base: BaseAlgorithm | None = None
@@ -83,7 +83,7 @@ class Phase(ABC):
 
     @property
     @abstractmethod
-    def kind(self) -> MnmPhase:
+    def kind(self) -> MnmState:
         """Return where in a round it is."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class Phase(ABC):
         """Return the action to execute; the same until ``after`` is called."""
 
     @abstractmethod
-    def after(self, action: int, state: int, mnm: Mnm) -> Phase:
+    def after(self, action: int, state: int, mnm: Mnm) -> MnmPhase:
         """
         Learn that ``action``, which was the ``next_action``, ended in ``state``.
 
@@ -185,15 +185,15 @@ class Phase(ABC):
         return {}
 
 
-class HomingPhase(Phase):
+class HomingPhase(MnmPhase):
     """Goes home before all rounds: the first RESET says where home is."""
 
-    kind = MnmPhase.HOMING
+    kind = MnmState.HOMING
 
     def next_action(self) -> int:
         return RESET
 
-    def after(self, action: int, state: int, mnm: Mnm) -> Phase:
+    def after(self, action: int, state: int, mnm: Mnm) -> MnmPhase:
         return mnm.begin_at(state)
 
     def activity(self) -> PhaseActivity:

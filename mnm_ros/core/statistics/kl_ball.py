@@ -52,8 +52,8 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
         bound = np.exp(logs - radius)
         plausible = np.where(seen, bound * fractions / values, 0.0)
         mass = _sums(plausible)
-        # Without samples, where only the value 0 was observed, or in a ball without room, nothing
-        # can be gained, and the formulas divide by 0.
+        # Nothing can be gained, and the formulas divide by 0, without samples, where only the
+        # value 0 was observed, or in a ball without room.
         plain = _sums(fractions * values)
         sure = (plain <= 0) | (radius < _LEAST_RADIUS)
         if sure.any():

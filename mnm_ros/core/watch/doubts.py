@@ -99,8 +99,8 @@ class Doubts:
     def observe(self, state: int, action: int, next_state: int) -> PairChange | None:
         """Record where a pair has led; return the change if that raises the pair's alarm."""
         parts, pairs, pair = self._parts, self._parts.pairs, (state, action)
-        transitions, raised = parts.transitions, parts.transitions.raised    # which record changes
-        was_raised = pair in raised
+        transitions, raised = parts.transitions, parts.transitions.raised
+        was_raised = pair in raised    # before this execution is recorded
         parts.reach.add_transition(state, action, next_state)
         self.all_moves = self.all_moves or parts.pooled_detector.record(pair, next_state)
         change = transitions.record(state, action, next_state)

@@ -269,14 +269,14 @@ class WatchPhase(CheckingPhase):
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
-        # What is asked of a run that is interrupted then counts as broken off.
+        # Only later is the run asked for its next action: not played, it counts as broken off.
         if self.parts.rediscovery.turn_over():
             self._end_turn(None)
         elif self.parts.pairs.rows:    # seldom
             if waits_for := self._waits_for():
                 self._end_turn(waits_for)
             else:
-                self._delete_cut_off()    # asks where no interruption follows on what was asked
+                self._delete_cut_off()
 
     def _end_turn(self, waits_for: Pair | None) -> None:
         """

@@ -162,7 +162,7 @@ class ExplorationSession:
 
     @property
     def busy(self) -> bool:
-        """Whether a step is being taken: what is asked for follows on that."""
+        """Whether a step, or the disk, keeps the exploration busy; calls wait for its end."""
         return self._guard.busy
 
     @property

@@ -91,15 +91,16 @@ class CallbackGuard:
     """
     Keeps an error of the algorithm from ending the node, and late callbacks from acting.
 
-    The exploration takes each step in a thread. While it makes a plan there, the node is served,
-    but the exploration and the loop may not be touched: what concerns them waits here until the
-    plan is made, in the order in which it came, and comes before the next step begins.
+    The exploration takes each step in a thread. While that lasts longer, the node is served, but
+    the exploration and the loop may not be touched: what concerns them waits here until the step
+    is taken, in the order in which it came, and comes before the next step begins. The same holds
+    while the thread does other work, such as to read the disk.
 
     :param on_error: called with a sentence about an error.
     :param allowance: for all that others may ask for as often as they like.
     :ivar closed: once it is true, callbacks do nothing.
-    :ivar busy: whether a plan is being made.
-    :ivar stopping: whether no step follows on the plan that is being made.
+    :ivar busy: whether the thread has not ended its work.
+    :ivar stopping: whether no step follows on this work.
     """
 
     def __init__(self, node: NodeInterface, on_error: Callable[[str], None],
@@ -117,7 +118,7 @@ class CallbackGuard:
         self._waiting: deque[tuple[Callable[..., None], tuple[Any, ...], bool]] = deque()
 
     def call(self, method: Callable[..., None], *arguments: Any) -> None:
-        """Call a method of the loop or of what surrounds it, if need be after the plan."""
+        """Call a method of the loop or of what surrounds it, after the work of the thread."""
         if self.busy:
             waits = self.call, (method, *arguments), False
             if not self._waiting or self._waiting[-1] != waits:    # called again and again
@@ -147,7 +148,7 @@ class CallbackGuard:
         return self.allowance.limited(topic, callback, lambda message: None, times=times)
 
     def for_topic(self, callback: Callable[..., None], depth: int) -> Callable[..., None]:
-        """Return the callback of a topic; while a plan is made, the last messages wait."""
+        """Return the callback of a topic; while the thread works, the last messages wait."""
         def guarded(*arguments: Any) -> None:
             if self.closed:
                 return
@@ -160,11 +161,11 @@ class CallbackGuard:
             self._waiting.append((callback, arguments, True))
         return guarded
 
-    def aside(self, plan: Callable[[], object], then: Callable[[float], None]) -> None:
-        """Take a step, or plan, in a thread; what follows on it is called here, perhaps later."""
+    def aside(self, work: Callable[[], object], then: Callable[[float], None]) -> None:
+        """Do some work in the thread; ``then`` is called here with its seconds, perhaps later."""
         self._begun = time.monotonic()
         try:
-            done = self._worker.run(plan)
+            done = self._worker.run(work)
         except Exception:
             self._tell()
             raise
@@ -182,7 +183,7 @@ class CallbackGuard:
             callback(*arguments)
 
     def look(self, timeout: float = 0.0) -> None:
-        """Go on if the plan has been made."""
+        """Go on if the thread has ended its work."""
         if not self.busy or self.closed and not timeout:
             return
         failed: Exception | None = None
@@ -197,13 +198,13 @@ class CallbackGuard:
             self._catch_up(failed)
 
     def close(self) -> None:
-        """Let nothing happen any more; what is known at the end of a short plan is kept."""
+        """Let nothing happen any more; what is known at the end of a short step is kept."""
         self.closed = True
         self.look(_LAST_PLAN)
         self._worker.close()
 
     def _catch_up(self, failed: Exception | None) -> None:
-        """Do what has waited for the plan, and begin the next step."""
+        """Do what has waited for the thread, and begin the next step."""
         then, stopping = self._then, self.stopping
         if failed is not None:
             self.call(_fail, failed)
@@ -211,7 +212,7 @@ class CallbackGuard:
             callback, arguments, of_topic = self._waiting.popleft()
             if not (stopping and of_topic):
                 callback(*arguments)
-        # If another plan is being made, the next step has begun already.
+        # If the thread works again, the next step has begun already.
         if not (stopping or self.busy or failed is not None):
             self.call(then, time.monotonic() - self._begun)
 

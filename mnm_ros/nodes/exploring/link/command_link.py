@@ -81,7 +81,7 @@ class CommandLink(RobotLink):
             lambda seq, action: self.send_command(seq, action, self.loop.task.last_state),
             self._home.call if self._home else None, seconds_of(node))
         self.loop.before_step = self._before_step
-        if ask is None:    # else its steps are quick, and the exploration plans elsewhere
+        if ask is None:    # a robot of a fleet follows a plan that the fleet makes aside
             self.loop.aside = guard.aside
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
