@@ -33,7 +33,6 @@ FORMAT = 1
 
 _MOVE_EVERY = 5.0    # s, after which the write-ahead log is moved to the file
 _TIME_EVERY = 10.0    # s, after which the time of a write is written again
-_LOOK_EVERY = 500    # inputs replayed from one check to the next whether to go on
 
 
 class LoadCancelled(Exception):
@@ -245,8 +244,8 @@ class SavedInputs:
         :raises CheckpointError: if it acts otherwise.
         :raises LoadCancelled: once ``abandoned`` says so.
         """
-        for number, made in enumerate(self.inputs):
-            if number % _LOOK_EVERY == 0 and abandoned():
+        for made in self.inputs:
+            if abandoned():
                 raise LoadCancelled
             then(self.give(exploration, made))
 

@@ -102,6 +102,7 @@ class Store:
     :param transition_log: whether to keep all inputs since the beginning in ``NAME.log.sqlite``,
         too.
     :ivar problem: why not everything can be written at the moment, or empty.
+    :ivar reading: whether ``load`` is under way, so that nothing is written.
     :raises OSError: if the folder cannot be made, or if another process keeps the same there.
     """
 
@@ -111,6 +112,7 @@ class Store:
             Generations, folder, name, identity, transition_log, _MOST_WAITING)
         self._files = self._open()
         self._files_lock = threading.Lock()
+        self.reading = False
         self._folder = folder
         self._pending: Pending = []
         self._pending_lock = threading.Lock()
@@ -171,6 +173,7 @@ class Store:
         """
         if not self._files_lock.acquire(timeout=_LONGEST_WRITE):
             raise CheckpointError(f'{self._folder}: the disk is too slow')
+        self.reading = True
         try:
             loaded = self._files.load(rebuild)
             if loaded is not None:
@@ -181,6 +184,7 @@ class Store:
                         f'{inputs:,} inputs that could not be written before loading are dropped')
             return loaded
         finally:
+            self.reading = False
             self._files_lock.release()
 
     def rewrite(self, write: Callable[[], _T]) -> _T:

@@ -118,7 +118,10 @@ class ProgressEstimator:
         if left is None:
             return None
         found = _progress('first hypothesis', building.steps_taken, left)
-        distances = next(outlook.distances for _, outlook in building.outlooks)
+        outlooks = building.outlooks
+        if not outlooks:    # the base has none
+            return found
+        distances = outlooks[0][1].distances
         smaller = smaller_radius(self._problem.radius, lambda radius: sum(
             distance <= radius for distance in distances))
         return found if smaller is None else replace(

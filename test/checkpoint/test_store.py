@@ -101,11 +101,13 @@ def test_what_is_being_loaded_can_be_abandoned(tmp_path: Path) -> None:
 
     def rebuild(saved: SavedInputs) -> Exploration:
         exploration = Exploration(SETTINGS, resume=saved.point)
-        saved.replay(exploration, lambda: True)
+        saved.replay(exploration, lambda: reading.append(store.reading) or len(reading) == 3)
         return exploration
 
+    reading: list[bool] = []
     with pytest.raises(LoadCancelled):
         store.load(rebuild)
+    assert reading == [True] * 3 and not store.reading    # asked before each input
     assert store.refusals == [] and not [*tmp_path.glob('*.aside.*')]
     assert store.load(revive) is not None
     store.close()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 import random
 
-from mnm_ros.core import Activity, Exploration, Policy, RESET
+from mnm_ros.core import Activity, Declaration, Exploration, Policy, Problem, RESET, settings
 from mnm_ros.core.knowledge.expected_plays import expected_plays, ExpectedPlays, steps_of
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.progress.said import Because, InWords
@@ -36,6 +36,21 @@ def steps(exploration: Exploration, count: int, change_at: int = -1,
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
         yield step
+
+
+def test_a_base_without_an_outlook_has_progress_by_simulation_alone() -> None:
+    exploration = Exploration(settings(
+        Problem(2, 1.0, 1.0, 0.5), overrides={'base': 'ucb_explore'}))
+    exploration.declare(Declaration({0: ((0, 1), (0,)), 1: ((1,), (0, 1))}))
+    exploration.robot_answers()
+    state, found = 0, set[str]()
+    while exploration.hypothesis is None and exploration.steps < 200:
+        action = exploration.next_action()
+        state = 0 if action == RESET else min(max(state + 1 - 2 * action, 0), 1)
+        exploration.observe(action, state)
+        progress = exploration.activity().progress if exploration.hypothesis is None else None
+        found.update([progress.aim] if progress else [])
+    assert found == {'first hypothesis'}
 
 
 @thorough('core/test_queries.py::test_no_query_has_an_effect')

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 
-from mnm_ros.core import Counts, TransitionRows
+from mnm_ros.core import Counts, Declaration, Support, TransitionRows
 import pytest
 from tiers import strength
 
@@ -63,3 +63,34 @@ def test_what_was_forgotten_is_counted_again() -> None:
     counts.add(0, 0, 6)
     rows.add(0, 0, 6)
     assert as_counts(rows) == {(0, 0): {6: 1}}
+
+
+def test_a_pair_with_kept_samples_that_was_forbidden_for_a_while_keeps_them() -> None:
+    counts, support = Counts(), Support(Declaration({0: ((1,), (0, 1))}))
+    rows = TransitionRows(counts, 2, support)
+    rows.enter(0)
+    rows.carry({(0, 1): {0: 20}})
+    rows.look()
+    for ends, kept in ((((1,), ()), {}), (((1,), (0, 1)), {(0, 1): {0: 20}})):
+        support.declare(Declaration({0: ends}), counts)
+        rows.declare_again()
+        rows.look()
+        assert as_counts(rows) == kept
+    counts.add(0, 1, 1)
+    rows.add(0, 1, 1)
+    rows.look()
+    assert as_counts(rows) == {(0, 1): {0: 20, 1: 1}}
+
+
+def test_kept_samples_of_a_state_that_is_entered_later_are_predicted_like_others() -> None:
+    paid = []
+    for entered_first in (True, False):
+        rows = TransitionRows(Counts(), 1, Support())
+        if entered_first:
+            rows.enter(0)
+        rows.carry({(0, 0): {0: 20, 1: 2}})
+        if not entered_first:
+            rows.enter(0)
+        rows.look()
+        paid.append(rows.predictions.paid.tolist())
+    assert paid[0] == paid[1] != [0.0]

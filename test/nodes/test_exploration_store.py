@@ -30,9 +30,16 @@ from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import LEAST_BETWEEN_POINTS, Store
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.said import DiskTooSlow, InWords, NothingKept, NothingSaved
+from mnm_ros.core.progress.said import (
+    DiskTooSlow,
+    InWords,
+    NothingKept,
+    NothingSaved,
+    ReadingDisk,
+)
 from mnm_ros.messages import PolicySet
 from mnm_ros.nodes import explorer as explorer_node
 from mnm_ros.nodes.explorer import Explorer
@@ -478,6 +485,21 @@ def test_policies_are_published_once_they_are_kept(
     gate.set()
     peer.wait_for(lambda: policies, 'policies')
     leave(peer, node)
+
+
+def test_nothing_is_written_while_the_disk_is_read(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper, answers, revive = keeping(tmp_path, []), [], ExplorationStore._revive
+    keeper.exploration.observe(keeper.exploration.next_action(), 0)
+
+    def asking(store: ExplorationStore, saved: SavedInputs) -> Exploration:
+        answers.append(store.save())
+        return revive(store, saved)
+
+    monkeypatch.setattr(ExplorationStore, '_revive', asking)
+    keeper.restore()
+    assert answers == [(False, NothingSaved(ReadingDisk()))] and keeper.save()[0]
+    keeper.close()
 
 
 def test_resume_points_are_made_however_short_the_sessions(

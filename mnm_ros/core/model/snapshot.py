@@ -231,7 +231,8 @@ class _Reader:
         lacking = [each for each, value in given.items()
                    if each not in held and not isinstance(value, _FUNCTIONS)]
         if lacking:    # it was divided otherwise then, and would be half of it now
-            raise SnapshotError(f'a snapshot of {name} lacks {lacking[0]}')
+            raise SnapshotError(
+                f'a snapshot of {name} lacks {lacking[0]}, expected one of this version')
         thing = fresh
         if type(fresh) is not kind or id(fresh) in self._used or _is_frozen(kind):
             thing = object.__new__(kind)

@@ -111,9 +111,7 @@ class TransitionRows:
             if row is not None:
                 self._empty(row)
                 self._fill_seen(row, state, action)
-                if (state, action) in tallies:
-                    self.predictions.carry(row)
-                else:
+                if (state, action) not in tallies:
                     self.predictions.set_aside(row, self._tally[row])
                 self._declare(row, state, action)
         return changed
@@ -208,6 +206,8 @@ class TransitionRows:
             self.predictions.set_aside(row, self._tally[row])
         elif self._tally[row].any():
             self.predictions.enter_late(row)
+        if (state, action) in self._carried:
+            self.predictions.carry(row)
 
     def _row(self, state: int, action: int) -> int | None:
         """Return the number of the row of a pair; None if its state was not entered."""

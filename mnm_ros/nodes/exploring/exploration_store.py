@@ -250,7 +250,7 @@ class ExplorationStore:
         """Write everything to the disk; return success, and the file or the reason."""
         if self._store is None:
             return False, NothingSaved(NothingKept())
-        if self.waiting:
+        if self.waiting or self._store.reading:
             return False, NothingSaved(ReadingDisk())
         if not self._store.flush(_SLOW):
             return False, NothingSaved(as_said(self._store.problem) or DiskTooSlow())

@@ -25,15 +25,17 @@ class BackgroundWorker:
     Does one thing at a time in a thread of its own, so that a node is served meanwhile.
 
     :param wake: called in that thread when something is done that took long. It has to see to it
-        that ``collect`` is called soon.
+        that ``done`` is asked for soon.
+    :ivar done: whether nothing is under way.
+    :ivar error: what the last work has raised, an exit of the process included; None if nothing.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
+        self.done = True
+        self.error: BaseException | None = None
         self._wake = wake
         self._work: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        self._done = threading.Lock()
-        self._done.acquire()
-        self._error: Exception | None = None
+        self._under_way = threading.Lock()    # held as long as there is something to wait for
         self._left_alone = False    # whether the end is not waited for
         self._thread: threading.Thread | None = None
 
@@ -43,34 +45,25 @@ class BackgroundWorker:
         return threading.current_thread() is self._thread
 
     def run(self, work: Callable[[], object]) -> bool:
-        """
-        Begin to do something; return whether it is done already.
-
-        :raises Exception: whatever ``work`` has raised, if it is done.
-        """
+        """Begin to do something; return whether it is done already."""
         if self._thread is None:
             # It must not keep the process from ending: a plan cannot be broken off.
             self._thread = threading.Thread(target=self._run, name='aside', daemon=True)
             self._thread.start()
-        self._left_alone = False
+        self.done, self.error, self._left_alone = False, None, False
+        self._under_way.acquire(blocking=False)
         self._work.put(work)
-        if self.collect(_AT_ONCE):
-            return True
-        self._left_alone = True    # before the last check, so that its end is seen or reported
-        return self.collect()
+        try:
+            self.wait(_AT_ONCE)
+        finally:    # a Ctrl-C may end it
+            self._left_alone = not self.done
+        return self.done    # asked for again, so that its end is seen here or reported
 
-    def collect(self, timeout: float = 0.0) -> bool:
-        """
-        Return whether what was begun is done; only True once.
-
-        :raises Exception: whatever it has raised.
-        """
-        if not self._done.acquire(timeout=timeout):
-            return False
-        error, self._error = self._error, None
-        if error is not None:
-            raise error
-        return True
+    def wait(self, timeout: float) -> bool:
+        """Wait for some seconds; return whether nothing is under way."""
+        if not self.done:
+            self._under_way.acquire(timeout=timeout)
+        return self.done
 
     def close(self) -> None:
         """End the thread after what it is doing."""
@@ -80,9 +73,11 @@ class BackgroundWorker:
         while (work := self._work.get()) is not None:
             try:
                 work()
-            except Exception as error:
-                self._error = error
-            self._done.release()
+            except BaseException as error:    # the thread that waits raises it
+                self.error = error
+            self.done = True
+            if self._under_way.locked():
+                self._under_way.release()
             if self._left_alone:
                 self._wake()
 
@@ -163,17 +158,9 @@ class CallbackGuard:
 
     def aside(self, work: Callable[[], object], then: Callable[[float], None]) -> None:
         """Do some work in the thread; ``then`` is called here with its seconds, perhaps later."""
-        self._begun = time.monotonic()
-        try:
-            done = self._worker.run(work)
-        except Exception:
-            self._tell()
-            raise
-        if done:
-            self._tell()
-            then(time.monotonic() - self._begun)
-        else:
-            self.busy, self._then = True, then
+        self._begun, self._then, self.busy = time.monotonic(), then, True
+        if self._worker.run(work):
+            self.look()
 
     def in_node_thread(self, callback: Callable[..., None], *arguments: Any) -> None:
         """Call a callback in the node's thread: at once, or when the step that asks is over."""
@@ -186,14 +173,12 @@ class CallbackGuard:
         """Go on if the thread has ended its work."""
         if not self.busy or self.closed and not timeout:
             return
-        failed: Exception | None = None
-        try:
-            if not self._worker.collect(timeout):
-                return
-        except Exception as error:
-            failed = error
-        self.busy = False
+        if not self._worker.wait(timeout):
+            return
+        failed, self.busy = self._worker.error, False
         self._tell()
+        if failed is not None and not isinstance(failed, Exception):
+            raise failed    # it ends the process here, too
         if not self.closed:
             self._catch_up(failed)
 
