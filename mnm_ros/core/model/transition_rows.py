@@ -94,7 +94,7 @@ class TransitionRows:
         slot = self._slots[row].get(self.places.get(next_state, -1))
         if slot is not None:
             self._tally[row, slot] += 1
-        elif not self.support.forbids(state, action):    # then no slot is filled
+        elif not self.support.forbids(state, action):    # else no slot has a place
             self._fill(row, {next_state: 1})
             self._find_astray(row, state, action)
 
