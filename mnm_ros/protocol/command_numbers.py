@@ -32,12 +32,11 @@ class CommandNumbers:
         self.use(number)
         return number
 
-    def use(self, number: int) -> int:
-        """Record that a command is about to get a number, and return the bound."""
+    def use(self, number: int) -> None:
+        """Record that a command is about to get a number."""
         if number >= self._bound:
             self._bound = number + _RESERVED
             self._keep(self._bound)
-        return self._bound
 
 
 class SequenceNumbers:
@@ -53,13 +52,12 @@ class SequenceNumbers:
     def __init__(self, first: int, kept: CommandNumbers | None = None) -> None:
         self.first, self.last = first, first - 1
         self._kept = kept
-        self._bound = first    # from which on a number has to be recorded
 
     def next(self) -> int:    # noqa: A003
         """Return the number of the next command."""
         self.last += 1
-        if self._kept and self.last >= self._bound:
-            self._bound = self._kept.use(self.last)
+        if self._kept:
+            self._kept.use(self.last)
         return self.last
 
     def sent(self, seq: int) -> bool:

@@ -186,7 +186,7 @@ class Mnm(PhaseMachine):
 
     def _take_back(self, state: int, action: int, end: int, phase: MnmPhase) -> None:
         """Take back what is declared of a pair, and let a phase learn of that."""
-        declared = self.support.ends(state, action) or ()
+        declared = self.support.declared_ends(state, action)
         added = self.support.refute(state, action, end)
         self.log.tell_refuted((state, action), end, declared, added)
         phase.support_changed([(state, action)])

@@ -38,7 +38,7 @@ def as_state(value: Any, what: str = 'state') -> int:
     :raises InvalidTypeError: if it is no integer.
     :raises InvalidValueError: if it has more than 64 bits.
     """
-    if type(value) is int and value in _INT64:    # as a rule
+    if is_state(value):    # as a rule
         return value
     return _within(value, _INT64, what, 'a state, an int of 64 bits')
 

@@ -219,7 +219,7 @@ def plausible_rows(sets: Balls, pairs: Sequence[Pair], column: Mapping[int, int]
     counts, elsewhere = sets.counts, max(column.values()) - 1
     rows = [counts.next_states(*pair) for pair in pairs]
     # A step that was broken off may have led to where nothing leads otherwise.
-    declared = [support.ends(*pair) or () if support and not counts.lost(*pair) else ()
+    declared = [support.declared_ends(*pair) if support and not counts.lost(*pair) else ()
                 for pair in pairs]
     shape = (len(pairs), 1 + max(map(len, rows)))
     found = PlausibleRows(

@@ -250,7 +250,7 @@ class Doubts:
         """
         def after(state: int, action: int) -> tuple[int, ...]:
             return (*self._parts.transitions.following(state, action),
-                    *(self._round.problem.support.ends(state, action) or ()))
+                    *self._round.problem.support.declared_ends(state, action))
 
         home, *others = self._parts.policies
         plays = {policy.target: {*policy.may_play(home.target, after, len(policy.actions))}

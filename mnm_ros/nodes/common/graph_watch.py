@@ -124,7 +124,6 @@ class RobotSides:
     """
 
     def __init__(self, node: NodeInterface, actions: str, states: str) -> None:
-        self._handle, self._topics = node.handle, (actions, states)
         self.takers = Endpoints(node, actions, publishers=False)
         self.tellers = Endpoints(node, states, publishers=True)
         self._counts = (0, 0)    # of endpoints, when they were examined
@@ -134,10 +133,7 @@ class RobotSides:
     @property
     def changed(self) -> bool:
         """Whether there are more endpoints, or fewer, than when they were examined."""
-        actions, states = self._topics    # asked for with each message, so in one go
-        with self._handle:
-            return (self._handle.get_count_subscribers(actions),
-                    self._handle.get_count_publishers(states)) != self._counts
+        return (self.takers.count, self.tellers.count) != self._counts
 
     def look(self, now: float | None = None) -> Mapping[Hashable, str]:
         """Return the name of each robot side, by an identity."""
