@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener, Observation, Update
+from mnm_ros.core.inputs import Observation, Update
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
@@ -47,7 +47,7 @@ class JudgedCertificates:
         self._due: dict[Pair, tuple[int, int]] = {}         # the step, and the setting
         self._told = _AsToBeKnown(cmps)
         self._begun_before: dict[Pair, int] = {}
-        exploration.listeners.append(InputListener(self._hear))
+        exploration.listeners.append(self._hear)
 
     def change(self, setting: int, waiting: Callable[[Pair], int] = lambda pair: 0) -> None:
         """

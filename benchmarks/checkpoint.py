@@ -26,7 +26,7 @@ from grids import grid, SIZES
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener, Update
+from mnm_ros.core.inputs import Update
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem
@@ -54,7 +54,7 @@ def durations(scenario: scenarios.Scenario, steps: int, base: str,
             keep.hear(taken)
             kept[exploration.steps - 1] = time.perf_counter() - begun
 
-        exploration.listeners[:] = [InputListener(timed)]
+        exploration.listeners[:] = [timed]
     for step in range(steps):
         begun = time.perf_counter()
         action = exploration.next_action()

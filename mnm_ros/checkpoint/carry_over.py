@@ -27,7 +27,7 @@ from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.checkpoint.world_log import KEPT as WORLDS
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Input, InputListener
+from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm.capabilities import Step
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
@@ -123,7 +123,7 @@ class OtherGraph:
         home = self.described.home
         if home is None or not steps:
             return exploration, inputs
-        exploration.listeners.append(InputListener(lambda update: inputs.append(update.input)))
+        exploration.listeners.append(lambda update: inputs.append(update.input))
         if self.declared is not None:
             exploration.declare(self.declared)
         exploration.observe(RESET, home)    # where RESET leads, as the robot side says

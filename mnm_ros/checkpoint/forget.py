@@ -30,7 +30,6 @@ from mnm_ros.core.errors import CheckpointError, InvalidValueError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
     Input,
-    InputListener,
     Interruption,
     Observation,
     Relocation,
@@ -192,7 +191,7 @@ def _replayed(saved: SavedInputs, exploration: Exploration, source: str,
               first: int) -> tuple[list[Input], int]:
     """Give an exploration all inputs but those of a source; return what it has taken instead."""
     taken: list[Input] = []
-    exploration.listeners.append(InputListener(lambda update: taken.append(update.input)))
+    exploration.listeners.append(lambda update: taken.append(update.input))
     exact, here, steps = True, exploration.last_state, 0
     for number, made in enumerate(saved.inputs, saved.first + 1):
         left_out = number >= first and _reported_by(made, source)

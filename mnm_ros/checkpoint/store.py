@@ -23,7 +23,7 @@ from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Input, InputListener, Update
+from mnm_ros.core.inputs import Input, Update
 
 LEAST_BETWEEN_POINTS = 2000
 """Inputs from one resume point to the next."""
@@ -221,7 +221,7 @@ class Store:
             if point is not None:
                 self.begin_generation(*point)
 
-        exploration.listeners.append(InputListener(keep))
+        exploration.listeners.append(keep)
 
     def append(self, update: Update) -> None:
         """Keep an input."""

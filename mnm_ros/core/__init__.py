@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from mnm_ros.core.inputs import (
         DeclarationInput,
         ImproveInput,
-        InputListener,
         Interruption,
         LookInput,
         Observation,
@@ -107,7 +106,7 @@ __all__ = [
     'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay', 'Discovery', 'EmpiricalModel',
     'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError', 'FileError', 'Fleet',
     'Foresees', 'Homing', 'Hypothesis', 'ImproveInput', 'InWords',
-    'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
+    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
     'KnownOfState', 'LaunchError', 'Learns', 'LookInput', 'Member', 'MessageError',
     'MissingPackageError', 'MnmError', 'MovesChange', 'Navigation', 'NearlyBest', 'NextStates',
     'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner',
@@ -127,7 +126,7 @@ _NAMES = {
               'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
     'exploration': 'Exploration',
     'fleet.fleet': 'Fleet Member',
-    'inputs': 'DeclarationInput ImproveInput InputListener Interruption LookInput Observation '
+    'inputs': 'DeclarationInput ImproveInput Interruption LookInput Observation '
               'Preference Relocation Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
     'mnm.base': 'BaseAlgorithm BaseFactory Recollection',

@@ -19,7 +19,6 @@ from mnm_ros.core.inputs import (
     DeclarationInput,
     ImproveInput,
     Input,
-    InputListener,
     Interruption,
     LookInput,
     Observation,
@@ -72,7 +71,7 @@ class Exploration(Queries):
         RESET; None to begin.
     :ivar recollection: what is known of the CMP from before; the promise holds as without.
     :ivar events: the last decisions, oldest first; at most 1,000.
-    :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
+    :ivar listeners: called with each input in this order, once it is taken in; for what has
         to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
         itself finds the same in what ``observe`` and its like return.
     :raises SnapshotError: if ``resume`` is nothing of the kind.
@@ -94,7 +93,7 @@ class Exploration(Queries):
         self._epoch = self.mnm.log.notices, self.mnm.round
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
-        self.listeners: list[InputListener] = []
+        self.listeners: list[Callable[[Update], object]] = []
         self.last_state: int | None = None
         self._news: Said = WaitingForHome()
         self._last_change: Said | None = None
@@ -121,7 +120,7 @@ class Exploration(Queries):
 
         :returns: The function, so that this can stand above it as a decorator.
         """
-        self.listeners.append(InputListener(lambda update: [*map(hear, update.events)]))
+        self.listeners.append(lambda update: [*map(hear, update.events)])
         return hear
 
     def next_action(self) -> int:
@@ -280,7 +279,7 @@ class Exploration(Queries):
         self._decided_since.clear()
         self._outdated_since.clear()
         for listener in self.listeners:
-            listener.hear(update)
+            listener(update)
         return update
 
     def _take_step(self, made: Observation) -> Reported | None:

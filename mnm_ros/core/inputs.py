@@ -9,7 +9,6 @@ part of the input which one, as that matters for what follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TYPE_CHECKING, Union
 
@@ -212,13 +211,3 @@ class Update(NamedTuple):
     events: tuple[Event, ...] = ()
     outdated: tuple[tuple[int | None, int | None], ...] = ()
     revision: Hypothesis | None = None
-
-
-class InputListener(NamedTuple):
-    """
-    Receives each input of an exploration, from any source.
-
-    :ivar hear: called with what was taken.
-    """
-
-    hear: Callable[[Update], object]

@@ -27,7 +27,6 @@ from mnm_ros.core.errors import (
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
     Input,
-    InputListener,
     Interruption,
     Observation,
     PLACING,
@@ -81,7 +80,7 @@ class Recording:
         self._point: Mapping[str, Any] | None = None
         self._whole = not (exploration.steps or exploration.work or exploration.recollection
                            or exploration.mnm.support.declared)
-        exploration.listeners.append(InputListener(self._hear))
+        exploration.listeners.append(self._hear)
 
     @classmethod
     def load(cls, path: Union[str, Path], base: str = '') -> Recording:

@@ -35,7 +35,7 @@ from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Input, InputListener, Observation, Update
+from mnm_ros.core.inputs import Input, Observation, Update
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from tiers import strength, thorough
@@ -63,7 +63,7 @@ def kept_for(folder: Path, steps: int) -> tuple[Exploration, Simulator, Store]:
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder, 'explorer', IDENTITY)
     store.begin_generation(0, None)
-    exploration.listeners.append(InputListener(store.append))
+    exploration.listeners.append(store.append)
     drive(exploration, simulator, steps)
     return exploration, simulator, store
 
@@ -83,7 +83,7 @@ def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
         loaded = store.load(revive)
     assert loaded is not None and loaded[1].steps == 100
     second = loaded[1]
-    second.listeners.append(InputListener(store.append))
+    second.listeners.append(store.append)
     second.lose_place()
     drive(second, simulator, 40)
     assert store.flush()
@@ -98,8 +98,8 @@ def test_resume_points_that_wait_for_the_disk_are_no_inputs_of_the_transition_lo
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store, made = Store(tmp_path, 'explorer', IDENTITY, transition_log=True), list[Input]()
     store.begin_generation(0, None)
-    exploration.listeners.append(InputListener(store.append))
-    exploration.listeners.append(InputListener(lambda update: made.append(update.input)))
+    exploration.listeners.append(store.append)
+    exploration.listeners.append(lambda update: made.append(update.input))
     drive(exploration, simulator, 20)
     assert store.flush()
     with monkeypatch.context() as patch:
@@ -264,7 +264,7 @@ class Kept:
             saved, self.exploration = loaded
             assert saved.inputs == self.inputs[saved.first:saved.number]
             del self.inputs[saved.number:]
-        self.exploration.listeners.append(InputListener(self._keep))
+        self.exploration.listeners.append(self._keep)
         if loaded is not None:
             self.exploration.lose_place()
 

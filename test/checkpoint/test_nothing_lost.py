@@ -31,7 +31,7 @@ from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener, Observation, Update
+from mnm_ros.core.inputs import Observation, Update
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from tiers import thorough
@@ -112,7 +112,7 @@ def test_what_a_generation_lacks_is_taken_from_the_transition_log(
 
 def drive_on(exploration: Exploration, store: Store, steps: int = MORE) -> None:
     """Make more steps, which are kept, and close the store."""
-    exploration.listeners.append(InputListener(store.append))
+    exploration.listeners.append(store.append)
     drive(exploration, Simulator(CORRIDOR, 5), steps)
     assert store.flush(), store.problem
     store.close()

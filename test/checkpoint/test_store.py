@@ -31,7 +31,7 @@ from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Input, InputListener, Observation
+from mnm_ros.core.inputs import Input, Observation
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -116,7 +116,7 @@ def test_what_is_being_loaded_can_be_abandoned(tmp_path: Path) -> None:
 def test_no_generation_begins_after_the_end_of_the_transition_log(tmp_path: Path) -> None:
     """A crash may come at once, and the log holds all inputs."""
     exploration, simulator, made = Exploration(SETTINGS), Simulator(CORRIDOR, 1), list[Input]()
-    exploration.listeners.append(InputListener(lambda update: made.append(update.input)))
+    exploration.listeners.append(lambda update: made.append(update.input))
     files = Generations(tmp_path, 'explorer', IDENTITY, True, backlog=100)
     files.create(0, None)
     drive(exploration, simulator, 20)

@@ -26,7 +26,7 @@ from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.inputs import InputListener, Interruption, Observation, Update
+from mnm_ros.core.inputs import Interruption, Observation, Update
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.simulation.simulator import Simulator
@@ -74,7 +74,7 @@ def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Pat
     again, store = restored(tmp_path)
     assert again is not None
     keep_on, simulator = again, Simulator(CORRIDOR, 9)
-    keep_on.listeners.append(InputListener(store.append))
+    keep_on.listeners.append(store.append)
     drive(keep_on, simulator, 100)
     assert store.flush()
     store.close()

@@ -15,7 +15,7 @@ from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.warm_start import recalled, recollect, warm_start
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener, Interruption
+from mnm_ros.core.inputs import Interruption
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.simulation.ground_truth import judge
@@ -49,7 +49,7 @@ def explored(radius: float, seed: int, remembered: Recollection | None = None,
     asked = identity(radius, seed)
     exploration = Exploration(settings_by_name(asked), seed, recollection=remembered)
     robot, log = Simulator(WHEEL, seed), begun_log(asked)
-    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
+    exploration.listeners.append(lambda taken: log.inputs.append(taken.input))
     while exploration.hypothesis is None:
         action = exploration.next_action()
         exploration.observe(action, robot.step(action))
@@ -126,7 +126,7 @@ def test_what_is_taken() -> None:
     asked = identity(strength(2.0, 3.0))
     exploration = Exploration(settings_by_name(asked), 1)
     log, robot = begun_log(asked), Simulator(WHEEL, 1)
-    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
+    exploration.listeners.append(lambda taken: log.inputs.append(taken.input))
     noticed = 0
     while not noticed:
         if exploration.hypothesis is not None and robot.setting == 0:
@@ -154,7 +154,7 @@ def test_an_interruption_between_two_steps_breaks_off_none() -> None:
     asked = identity(2.0)
     exploration, log, robot = Exploration(settings_by_name(asked), 1), begun_log(asked), Simulator(
         WHEEL, 1)
-    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
+    exploration.listeners.append(lambda taken: log.inputs.append(taken.input))
     while exploration.steps < 9:
         action = exploration.next_action()
         exploration.observe(action, robot.step(action))
@@ -168,10 +168,10 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
     asked = identity(2.0)
     exploration = Exploration(settings_by_name(asked), 1)
     log, robot = begun_log(asked), Simulator(WHEEL, 1)
-    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
+    exploration.listeners.append(lambda taken: log.inputs.append(taken.input))
     alarms: list[int] = []
-    exploration.listeners.append(InputListener(lambda taken: alarms.extend(
-        event.step for event in taken.events if 'elsewhere' in sentence(event.said))))
+    exploration.listeners.append(lambda taken: alarms.extend(
+        event.step for event in taken.events if 'elsewhere' in sentence(event.said)))
 
     def go_on(until: Callable[[], object]) -> None:
         while not until():

@@ -8,7 +8,6 @@ from made_once import CopiedSimulator, made_once
 from mnm_ros.core import (
     Event,
     Exploration,
-    InputListener,
     Interruption,
     Phase,
     Problem,
@@ -237,7 +236,7 @@ def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:
     """From what is told, another exploration is led to the same place."""
     exploration, simulator = started()
     told: list[Input] = []
-    exploration.listeners.append(InputListener(lambda taken: told.append(taken.input)))
+    exploration.listeners.append(lambda taken: told.append(taken.input))
     drive(exploration, simulator, 40)
     while exploration.next_action() == RESET:
         drive(exploration, simulator, 1)
@@ -263,7 +262,7 @@ def test_all_listeners_hear_in_their_order_what_is_returned() -> None:
     heard: list[tuple[str, Update]] = []
     for name in ('first', 'second'):
         exploration.listeners.append(
-            InputListener(lambda taken, name=name: heard.append((name, taken))))
+            lambda taken, name=name: heard.append((name, taken)))
     decided = list(exploration.events)
     while exploration.hypothesis is None:
         action = exploration.next_action()

@@ -16,7 +16,6 @@ from dataclasses import replace
 from mnm_ros.core import (
     Exploration,
     Fleet,
-    InputListener,
     Interruption,
     Member,
     Observation,
@@ -76,8 +75,8 @@ def new_fleet(seed: int = 0) -> WatchedFleet:
 def recorded(fleet: Fleet) -> list[Input]:
     """Return what is taken from now on, whichever robot has made it."""
     taken: list[Input] = []
-    fleet.exploration.listeners.append(InputListener(
-        lambda each: taken.append(replace(each.input, robot=''))))
+    fleet.exploration.listeners.append(
+        lambda each: taken.append(replace(each.input, robot='')))
     return taken
 
 

@@ -13,7 +13,6 @@ from binomial import binomial_tail
 from mnm_ros.core import (
     Exploration,
     ImproveInput,
-    InputListener,
     InvalidTypeError,
     InvalidValueError,
     Observation,
@@ -78,7 +77,7 @@ class Run:
 
     def follow(self) -> None:
         self.exploration.listeners.append(
-            InputListener(lambda update: self.inputs.append(update.input)))
+            lambda update: self.inputs.append(update.input))
 
     def explore(self, steps: int) -> None:
         for _ in range(steps):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import random
 
-from mnm_ros.core import Exploration, InputListener, Observation, Problem, settings
+from mnm_ros.core import Exploration, Observation, Problem, settings
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -112,7 +112,7 @@ def test_a_log_of_inputs_leads_to_the_same_exploration_if_steps_were_broken_off(
     """
     exploration, simulator = Exploration(SETTINGS, seed=3), Simulator(BROKEN_WHEEL, seed=3)
     follower, inputs = Exploration(SETTINGS, seed=3), []
-    exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.input)))
+    exploration.listeners.append(lambda taken: inputs.append(taken.input))
     for step in range(1200):
         if step % 31 == 30:
             exploration.next_action()

@@ -13,7 +13,6 @@ from made_once import made_once
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.core import (
     Exploration,
-    InputListener,
     Problem,
     RESET,
     settings,
@@ -174,7 +173,7 @@ def _lied_to() -> tuple[Exploration, list[Input]]:
 def lied_to_once() -> tuple[Exploration, list[Input]]:
     """Return an exploration of the corridor, of which a node has said that no move works."""
     exploration, simulator, inputs = Exploration(SETTINGS), Simulator(load('corridor'), 1), []
-    exploration.listeners.append(InputListener(lambda update: inputs.append(update.input)))
+    exploration.listeners.append(lambda update: inputs.append(update.input))
     for step in range(strength(450, 900)):
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))

@@ -10,7 +10,7 @@ import sqlite3
 
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
-from mnm_ros.core import Exploration, InputListener, Problem, RESET, settings
+from mnm_ros.core import Exploration, Problem, RESET, settings
 from mnm_ros.core.inputs import Input
 import pytest
 
@@ -20,7 +20,7 @@ CORRIDOR = settings(Problem(2, 4.0, 1.0, 0.1))
 def explored() -> tuple[Exploration, list[Input]]:
     """Return an exploration that has heard of a robot side, of two nodes and of two robots."""
     exploration, inputs = Exploration(CORRIDOR), list[Input]()
-    exploration.listeners.append(InputListener(lambda update: inputs.append(update.input)))
+    exploration.listeners.append(lambda update: inputs.append(update.input))
     for robot in ('', 'r1'):
         while exploration.next_action() == RESET:
             exploration.observe(RESET, 0)

@@ -18,7 +18,6 @@ from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.core import (
     Declaration,
     Exploration,
-    InputListener,
     InvalidValueError,
     Phase,
     Problem,
@@ -63,7 +62,7 @@ class Flat:
         self.rng = np.random.default_rng(seed)
         self.inputs: list[Input] = []
         self.exploration.listeners.append(
-            InputListener(lambda update: self.inputs.append(update.input)))
+            lambda update: self.inputs.append(update.input))
 
     def explore(self, steps: int) -> None:
         for _ in range(steps):

@@ -26,7 +26,6 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
     ImproveInput,
     Input,
-    InputListener,
     Interruption,
     LookInput,
     Observation,
@@ -68,7 +67,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if exploration.steps % 50 == 25 and exploration.can_snapshot:
             middle[:] = [(exploration.to_state(), len(heard))]
 
-    exploration.listeners.append(InputListener(keep))
+    exploration.listeners.append(keep)
     play(exploration, Simulator(scenario.load('corridor'), 0).step, STEPS)
     exploration.relocate(1)
     exploration.lose_place()
@@ -237,7 +236,7 @@ def test_a_bag_has_the_topics_of_the_steps_with_the_numbers_of_the_inputs_as_tim
 def test_a_bag_has_every_input_in_its_order() -> None:
     """Read back, it leads another exploration to the same place."""
     exploration, inputs = Exploration(settings_by_name(IDENTITY), 0), []
-    exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.input)))
+    exploration.listeners.append(lambda taken: inputs.append(taken.input))
     simulator = Simulator(scenario.load('corridor'), 0)
     for step in range(800):
         if step % 37 == 36:

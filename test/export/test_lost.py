@@ -9,7 +9,7 @@ from pathlib import Path
 from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command.knowledge import export, policies
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Input, InputListener
+from mnm_ros.core.inputs import Input
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.progress.trust import Trust
@@ -34,7 +34,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, frozenset[int]
     """Return the checkpoint_dir of an explorer for which a door has closed, and what is lost."""
     folder, heard = tmp_path_factory.mktemp('kept'), list[Input]()
     exploration, simulator = Exploration(settings_by_name(IDENTITY), 0), Simulator(ROOMS, 0)
-    exploration.listeners.append(InputListener(lambda update: heard.append(update.input)))
+    exploration.listeners.append(lambda update: heard.append(update.input))
     point, number = None, 0
     while not exploration.lost or not exploration.can_snapshot:
         play(exploration, simulator.step, 1)
@@ -99,7 +99,7 @@ def test_what_was_certified_when_a_door_closed_is_lost_though_it_was_never_known
     """Issue: it was said to lie beyond the radius, or with a map to be assumed."""
     heard = list[Input]()
     exploration, simulator = Exploration(settings_by_name(IDENTITY), 1), Simulator(ROOMS, 1)
-    exploration.listeners.append(InputListener(lambda update: heard.append(update.input)))
+    exploration.listeners.append(lambda update: heard.append(update.input))
     play(exploration, simulator.step, 1)
     if declared:
         exploration.declare(support(ROOMS.settings[0].cmp))

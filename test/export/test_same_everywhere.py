@@ -13,7 +13,7 @@ from typing import Any
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.inputs import Input, InputListener
+from mnm_ros.core.inputs import Input
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested, StateKind
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.presets import OPTIONS, settings_by_name
@@ -65,7 +65,7 @@ class Run:
     def __post_init__(self) -> None:
         self.exploration = Exploration(settings_by_name(self.asked), 0)
         self.exploration.listeners.append(
-            InputListener(lambda update: self.inputs.append(update.input)))
+            lambda update: self.inputs.append(update.input))
 
     def step(self) -> None:
         """Make a step; somebody looks at it now and then, as with an explorer's node."""

@@ -19,7 +19,7 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener, Update
+from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings, settings_by_name
 from mnm_ros.core.task.step_task import play
@@ -203,7 +203,7 @@ def test_each_step_is_taken_aside_and_heard_of_in_the_thread_of_the_node() -> No
         threads.append(threading.current_thread())
 
     planning.exploration.listeners += [
-        InputListener(partial(planning.guard.in_node_thread, note)), InputListener(note)]
+        partial(planning.guard.in_node_thread, note), note]
     planning.end()
     aside, node = threads
     assert node is threading.current_thread() and aside is not node

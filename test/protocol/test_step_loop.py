@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener, Interruption, Observation, Relocation
+from mnm_ros.core.inputs import Interruption, Observation, Relocation
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -240,8 +240,8 @@ def test_why_a_call_has_failed_holds_until_one_succeeds() -> None:
 def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_the_old_one(
         robot: Robot, service: bool) -> None:
     inputs = []
-    robot.exploration.listeners.append(InputListener(
-        lambda update: inputs.append(type(update.input))))
+    robot.exploration.listeners.append(
+        lambda update: inputs.append(type(update.input)))
     if not service:
         robot.loop = StepLoop(
             robot.exploration, StepLimits(1.0, 3), SequenceNumbers(5000),

@@ -25,7 +25,7 @@ from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.errors import FileError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener, Interruption, Relocation
+from mnm_ros.core.inputs import Interruption, Relocation
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import OPTIONS, settings
 from mnm_ros.core.progress.events import Event
@@ -74,7 +74,7 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
         settings(Problem(len(scenario.actions), RADIUS, 1.0, 0.1), 'onboard'), 3)
     store = Store(folder, 'r1.explorer', identity(scenario.actions, RADIUS), transition_log=True)
     store.begin_generation(0, None)
-    exploration.listeners.append(InputListener(store.append))
+    exploration.listeners.append(store.append)
     first = 0
     while not exploration.changes_relearnt:
         action = exploration.next_action()
@@ -207,7 +207,7 @@ def test_a_trial_that_ends_before_the_first_hypothesis_tells_what_is_certified(
     exploration = Exploration(settings(Problem(len(scenario.actions), RADIUS, 1.0, 0.1)), 3)
     store = Store(tmp_path, 'r1.explorer', identity(scenario.actions, RADIUS), transition_log=True)
     store.begin_generation(0, None)
-    exploration.listeners.append(InputListener(store.append))
+    exploration.listeners.append(store.append)
     certified: list[int] = []
     while not certified:
         assert exploration.hypothesis is None

@@ -12,7 +12,7 @@ from mnm_ros.core import libraries
 from mnm_ros.core.components import BASES
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener, Update
+from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.presets import VARIED
@@ -301,7 +301,7 @@ class ExplorationSession:
             # Otherwise the status, and the first line of the log, would be the last decision.
             exploration.robot_lost(Restarted(exploration.steps))
             self._publishers.restarted(exploration.steps)
-        exploration.listeners.append(InputListener(self._hear))
+        exploration.listeners.append(self._hear)
         self._guard.call(self._publish, exploration.hypothesis)
 
     def _hear(self, update: Update) -> None:
