@@ -59,7 +59,7 @@ _STATE = ('mnm', 'steps', 'known', 'news', 'sources', 'within')
 _SAVED = ('history', 'homing', 'last_state', 'sources', 'steps', 'work', '_audit', '_epoch',
           '_estimator', '_last_change', '_news', '_watch')
 
-ALGORITHM = 23
+ALGORITHM = 24
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.mnm.capabilities import ProvisionalPolicy
-from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import Problem
 
 
@@ -25,14 +25,14 @@ class CertificateMemory:
     The certificates that were found on the way, which can be pickled.
 
     :ivar certified, assumed: policies by target.
-    :ivar rests_on: how often each pair of a certificate was forgotten when it was found.
+    :ivar forgotten: how often each pair was forgotten, when certificates were dropped.
     :ivar changes: of the support, when the policies were found.
     :ivar turns: states to be examined, those first that have waited longest.
     """
 
     certified: dict[int, ProvisionalPolicy] = field(default_factory=dict)
     assumed: dict[int, ProvisionalPolicy] = field(default_factory=dict)
-    rests_on: dict[int, list[int]] = field(default_factory=dict)
+    forgotten: dict[Pair, int] = field(default_factory=dict)
     changes: int = 0
     turns: dict[int, None] = field(default_factory=dict)
 
@@ -88,15 +88,17 @@ class ProvisionalPolicies:
 
     def _drop(self) -> None:
         """Drop the certificates that do not hold any more."""
-        memory = self.memory
+        memory, forgotten = self.memory, self._certifier.examiner.counts.forgotten
         if memory.changes != self._support.changes:
             memory.changes = self._support.changes
             memory.certified.clear()
             memory.assumed.clear()    # some may play what is forbidden now
+        lost = frozenset(pair for pair, _ in forgotten.items() - memory.forgotten.items())
+        memory.forgotten = dict(forgotten)
         memory.certified = {
             target: found for target, found in memory.certified.items()
-            if target not in self._certifier.known.policies
-            and self._forgotten(found.policy) == memory.rests_on[target]}
+            if target not in self._certifier.known.policies and not (
+                lost and found.policy.plays(lost))}
 
     def _certify(self, target: int) -> bool:
         """Examine a state, and return whether it has got a certificate that it had not."""
@@ -117,10 +119,4 @@ class ProvisionalPolicies:
             memory.assumed[target] = ProvisionalPolicy(policy, False, steps, None)
             return False
         memory.certified[target] = ProvisionalPolicy(policy, True, steps, bound)
-        memory.rests_on[target] = self._forgotten(policy)
         return True
-
-    def _forgotten(self, policy: Policy) -> list[int]:
-        """Return how often each pair of a policy was forgotten."""
-        counts = self._certifier.examiner.counts
-        return [counts.times_forgotten(*pair) for pair in zip(policy.states, policy.actions[0])]

@@ -99,7 +99,7 @@ class BuildingPhase(MnmPhase):
         self._started: dict[int, int] = {}    # by number of those that take turns: steps before
         self._closed: tuple[Pair, ...] = ()    # that are not tried; none was ever if empty
         self._executed: dict[Pair, int] = {}    # since the first of these began
-        self._certificates = CertificateWatch()
+        self._watches: dict[int, CertificateWatch] = {}    # by number of those that take turns
         self.here: int | None = None
         self._asked: int | None = None
         self._activate()
@@ -270,7 +270,7 @@ class BuildingPhase(MnmPhase):
         """Let a stream that begins now take the place of all others, but go on with ``kept``."""
         self._learning = {
             number: stream for number, stream in self._learning.items() if stream in kept}
-        self._started = {}
+        self._started, self._watches = {}, {}
         self._executed.clear()
         self.schedule.begin_again()
         self._activate()
@@ -358,12 +358,14 @@ class BuildingPhase(MnmPhase):
             self._begun += 1
             new = self._learning[self._begun] = self._new_stream(self._begun)
             self._started[self._begun] = self.steps_taken
+            self._watches[self._begun] = CertificateWatch()
             if self._closed and isinstance(new, Steered):
                 new.leave_closed(self._closed)
-        stream = self.streams[chosen]
+        number = list(self._started)[chosen]
+        stream = self._learning[number]
         if self.schedule.quanta == 1 or stream is not self.base:
             stream.interrupt()
-            self._certificates.begin()
         self.base = stream
+        self._certificates = self._watches[number]
         self._evaluating = stream.evaluating
         self._steps = 0

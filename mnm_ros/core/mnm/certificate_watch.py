@@ -9,6 +9,9 @@ has waited longest is executed again once it has waited for ``WAITED`` steps. To
 steps, so that ``EVERY`` steps for each move on the way there pass between two of them: about
 one step in twenty is spent. What fails then, or twice in a row, is tried again at once, and
 some ten failures raise the alarm. The choice of the next pair has no influence on the promise.
+
+Certificates take computing time. So each state is examined again only when the run has taken
+``AGAIN`` of its steps more.
 """
 
 from __future__ import annotations
@@ -19,32 +22,33 @@ from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
 
 WAITED, EVERY, LOOK_EVERY = 150, 40, 20    # steps
+AGAIN = 0.25    # as a part of the steps of the run so far
 ALARMED = 100    # failures in a row, which raise the alarm of a pair that has ever led on
 
 
 class CertificateWatch:
-    """The usual moves of what a run has certified, and when each was executed last."""
+    """The usual moves of what one run has certified, and when each was executed last."""
 
     def __init__(self) -> None:
         self._step = self._next = 0
+        self._found, self._due = 0, 0.0    # policies, and states to be examined
+        self._certified: list[Policy] = []
+        self._place: dict[Pair, int] = {}    # of each move on its way, from 1 on
         self._last: dict[Pair, int] = {}
         self._ends: dict[Pair, int | None] = {}    # where each mostly led when first watched
         self._failing: dict[Pair, int] = {}    # times in a row
         self._memory: Any = None    # what the run has found out so far
 
-    def begin(self) -> None:
-        """Begin with another run, which has the robot now."""
-        self._last, self._ends, self._memory = {}, {}, None
-
     def executed(self, pair: Pair | None, next_state: int, run: BaseAlgorithm,
                  transitions: TransitionMonitor) -> Pair | None:
         """
-        Count a step, and say what is to be executed because of it.
+        Count a step of the run, and say what is to be executed because of it.
 
         :param pair: None for a RESET, or where it is not known.
-        :param run: that has the robot.
+        :param run: the same each time, which has the robot.
         :param transitions: with this step.
         :returns: the pair to be executed soon; None if there is none.
         """
@@ -63,18 +67,23 @@ class CertificateWatch:
         return None if self._step % LOOK_EVERY else self._look(run, transitions)
 
     def _look(self, run: BaseAlgorithm, transitions: TransitionMonitor) -> Pair | None:
-        """Examine one more certificate; return the move that has waited too long, if any."""
-        found, self._memory = provisional_of(run, self._memory, 1)
-        home = run.policies[0].target
-        place = {move: moves for each in found if each.certified
-                 for moves, move in enumerate(each.policy.usual_way(home, transitions.leads), 1)}
-        self._last = {move: self._last.get(move, self._step) for move in place}
-        self._ends = {move: self._end(move, transitions) for move in place}
+        """Examine the states that are due; return the move that has waited too long, if any."""
+        self._due += LOOK_EVERY * max(1, self._found) / (AGAIN * self._step)
+        found, self._memory = provisional_of(run, self._memory, int(self._due))
+        self._due, self._found = self._due % 1, len(found)
+        certified = [each.policy for each in found if each.certified]
+        if certified != self._certified:    # all of their ways take a while to follow
+            self._certified, home = certified, run.policies[0].target
+            self._place = {
+                move: moves for policy in certified
+                for moves, move in enumerate(policy.usual_way(home, transitions.leads), 1)}
+            self._last = {move: self._last.get(move, self._step) for move in self._place}
+            self._ends = {move: self._end(move, transitions) for move in self._place}
         longest = min(self._last, key=self._last.__getitem__, default=None)
         if longest is None or self._step < self._next or (
                 self._step - self._last[longest] < WAITED):
             return None
-        self._next = self._step + EVERY * place[longest]
+        self._next = self._step + EVERY * self._place[longest]
         return longest
 
     def _end(self, pair: Pair, transitions: TransitionMonitor) -> int | None:

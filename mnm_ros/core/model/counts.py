@@ -40,13 +40,14 @@ class Counts:
     Transition counts of the pairs (state, action) met so far; nothing is sized in advance.
 
     :ivar by_pair: ``N(s, a)`` of the pairs that were executed, to be read alone.
+    :ivar forgotten: how often the transitions of pairs were forgotten, to be read alone.
     """
 
     def __init__(self) -> None:
         self.by_pair: dict[Pair, int] = {}
         self._next: dict[Pair, dict[int, int]] = {}
         self._lost: dict[Pair, int] = {}
-        self._forgotten: dict[Pair, int] = {}
+        self.forgotten: dict[Pair, int] = {}
 
     def add(self, state: int, action: int, next_state: int) -> tuple[int, int]:
         """
@@ -83,11 +84,11 @@ class Counts:
         """Forget all transitions of a pair."""
         for counted in (self.by_pair, self._next, self._lost):
             counted.pop((state, action), None)
-        self._forgotten[state, action] = self.times_forgotten(state, action) + 1
+        self.forgotten[state, action] = self.times_forgotten(state, action) + 1
 
     def times_forgotten(self, state: int, action: int) -> int:
         """Return how often the transitions of a pair were forgotten."""
-        return self._forgotten.get((state, action), 0)
+        return self.forgotten.get((state, action), 0)
 
     def visits(self, state: int, action: int) -> int:
         """Return ``N(s, a)``."""
