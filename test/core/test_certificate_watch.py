@@ -5,19 +5,23 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
-from mnm_ros.core import BaseAlgorithm, Policy, RESET
+from mnm_ros.core import BaseAlgorithm, Foresees, Outlook, Policy, ProvisionalPolicy, RESET
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.certificate_watch import (
+    AGAIN,
     ALARMED,
     CertificateWatch,
     EVERY,
     LOOK_EVERY,
     WAITED,
 )
+from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.model.counts import Pair
 import pytest
+from scripted import HOME, policy, ScriptedBase
 
 MOVE = (0, 0)
 RUN = cast(BaseAlgorithm, SimpleNamespace(policies=(
@@ -86,3 +90,49 @@ def test_where_a_move_first_led_does_not_hold_the_robot_for_ever(before: tuple[i
         watched.executed(None, 0)
     again = [watched.executed(MOVE, 1)[0] for _ in range(ALARMED + 2 * LOOK_EVERY)]
     assert MOVE not in again[ALARMED + LOOK_EVERY:] and (before or MOVE not in again)
+
+
+class Foreseeing(ScriptedBase, Foresees):
+    """Has policies on the way to ten states; its memory is how many states it has examined."""
+
+    outlook = Outlook(0, 1, 0.0, 0, ())
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.examined, self.began = 0, 0
+
+    def provisional(self, memory: Any = None, at_most: int | None = None,
+                    ) -> tuple[list[ProvisionalPolicy], Any]:
+        """Count what is examined, and how often it began without a memory."""
+        assert at_most is not None
+        self.began += memory is None
+        self.examined = (memory or 0) + at_most
+        return [ProvisionalPolicy(policy(target), True, None, None)
+                for target in range(1, 11)], self.examined
+
+
+@pytest.mark.parametrize('steps', [1_000, 40_000])
+def test_states_are_examined_again_when_a_run_has_taken_a_part_of_its_steps_more(
+        steps: int) -> None:
+    """Or the certificates of many states take most of the time of a long run."""
+    watch, transitions, run = CertificateWatch(), TransitionMonitor(0.01), Foreseeing()
+    for _ in range(steps):
+        watch.executed(None, HOME, run, transitions)
+    before = run.examined
+    for _ in range(int(AGAIN * steps)):
+        watch.executed(None, HOME, run, transitions)
+    assert 8 <= run.examined - before <= 10    # of ten states
+
+
+def test_what_was_found_in_a_run_is_kept_while_another_has_the_robot() -> None:
+    phase = BuildingPhase(lambda number: Foreseeing(), StreamSchedule(2), False,
+                          TransitionMonitor(1e-3))
+    turns = 0
+    for _ in range(40 * LOOK_EVERY):
+        stream = phase.base
+        phase.observe(phase.next_action(), HOME)
+        turns += phase.base is not stream
+    assert turns > len(phase.streams) > 1
+    assert all(isinstance(stream, Foreseeing) and stream.began <= 1 for stream in phase.streams)
+    assert any(isinstance(stream, Foreseeing) and stream.examined > 10
+               for stream in phase.streams)
