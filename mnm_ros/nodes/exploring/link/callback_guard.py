@@ -160,7 +160,7 @@ class CallbackGuard:
         """Do some work in the thread; ``then`` is called here with its seconds, perhaps later."""
         self._begun, self._then, self.busy = time.monotonic(), then, True
         if self._worker.run(work):
-            self.look()
+            self._end_work()
 
     def in_node_thread(self, callback: Callable[..., None], *arguments: Any) -> None:
         """Call a callback in the node's thread: at once, or when the step that asks is over."""
@@ -171,16 +171,8 @@ class CallbackGuard:
 
     def look(self, timeout: float = 0.0) -> None:
         """Go on if the thread has ended its work."""
-        if not self.busy or self.closed and not timeout:
-            return
-        if not self._worker.wait(timeout):
-            return
-        failed, self.busy = self._worker.error, False
-        self._tell()
-        if failed is not None and not isinstance(failed, Exception):
-            raise failed    # it ends the process here, too
-        if not self.closed:
-            self._catch_up(failed)
+        if self.busy and (timeout or not self.closed) and self._worker.wait(timeout):
+            self._end_work()
 
     def close(self) -> None:
         """Let nothing happen any more; what is known at the end of a short step is kept."""
@@ -188,8 +180,16 @@ class CallbackGuard:
         self.look(_LAST_PLAN)
         self._worker.close()
 
-    def _catch_up(self, failed: Exception | None) -> None:
-        """Do what has waited for the thread, and begin the next step."""
+    def _end_work(self) -> None:
+        """Do what has waited for the thread, its own callbacks first, and begin the next step."""
+        failed, self.busy = self._worker.error, False
+        told, self._told = self._told, []
+        for callback, arguments in told:
+            callback(*arguments)
+        if failed is not None and not isinstance(failed, Exception):
+            raise failed    # it ends the process here, too
+        if self.closed:
+            return
         then, stopping = self._then, self.stopping
         if failed is not None:
             self.call(_fail, failed)
@@ -200,11 +200,6 @@ class CallbackGuard:
         # If the thread works again, the next step has begun already.
         if not (stopping or self.busy or failed is not None):
             self.call(then, time.monotonic() - self._begun)
-
-    def _tell(self) -> None:
-        told, self._told = self._told, []
-        for callback, arguments in told:
-            callback(*arguments)
 
     def _wake(self) -> None:
         executor = self._node.executor
