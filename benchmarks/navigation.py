@@ -32,7 +32,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.task.navigation import Navigation
 from mnm_ros.export.direct_edges import CONFIDENCE, interval
-from mnm_ros.protocol.command_numbers import SequenceNumbers
+from mnm_ros.protocol.exchange import SequenceNumbers
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.ground_truth import expected_steps

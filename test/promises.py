@@ -236,10 +236,10 @@ DURABILITY = (
             'and int(found[1]) > number:', 'and False:', 'checkpoint'),
     Promise('what the disk did not take is written later', 'checkpoint/store.py',
             'self._pending = pending + self._pending', 'pass', 'checkpoint/test_full_disk.py'),
-    Promise('no number is given twice, whatever the clock does', 'protocol/command_numbers.py',
+    Promise('no number is given twice, whatever the clock does', 'protocol/exchange.py',
             'max(time.time_ns(), self._bound)', 'time.time_ns()', 'protocol'),
     Promise('the bound of the numbers is kept before a number is used',
-            'protocol/command_numbers.py', 'self._keep(self._bound)', 'pass', 'protocol'),
+            'protocol/exchange.py', 'self._keep(self._bound)', 'pass', 'protocol'),
 )
 """What ``docs/reference/files_on_disk.md`` promises."""
 

@@ -6,6 +6,7 @@ Both sides of the step protocol, and how long to wait in it: one action at a tim
 The explorer sends ``[seq, action]``; the robot executes any ``seq`` other than the last one it
 executed and answers once with ``[seq, state]``. An action that stays unanswered is sent again
 with the same ``seq``; the robot then repeats its answer instead of executing it twice.
+Numbers grow, also from one start of the explorer to the next, whatever the clock does.
 """
 
 from __future__ import annotations
@@ -15,19 +16,24 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 import math
+import time
 from typing import NamedTuple, Union
 
 from mnm_ros.core.errors import ProtocolError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.protocol.command_numbers import SequenceNumbers
 
 _RECENT = 0.1    # weight of the last answer in the usual time, at least
 _LEAST = 2.0     # s, as a busy machine holds any answer up for a moment
 _LOST = 1000     # commands of one sender in a row that may be lost, at most
+_RESERVED = 1_000_000    # numbers at once, so that hardly a command has to wait for the disk
 
 REPORT = -1
 """The ``seq`` of an unsolicited report: the robot has been moved to this state."""
+
+MOST = 2**62
+"""What no number reaches before the year 2116; from twice of that on none can be sent."""
+
 
 class Command(NamedTuple):
     """
@@ -41,6 +47,59 @@ class Command(NamedTuple):
     action: int
     meant: Union[int, None] = None
     sender: str = ''
+
+
+class CommandNumbers:
+    """
+    Issues numbers: the time in nanoseconds, or what follows on all that were issued before.
+
+    What is kept is a bound that no number has reached: nothing is written for each command.
+
+    :param kept: the bound of earlier starts; 0 if there is none.
+    :param keep: called with the bound before the first number at or after the last one is used.
+    """
+
+    def __init__(self, kept: int = 0, keep: Callable[[int], object] = lambda bound: None) -> None:
+        self._bound = kept
+        self._keep = keep
+
+    def first(self) -> int:
+        """Return the number of the next order of a sender, which counts on from there."""
+        number = max(time.time_ns(), self._bound)
+        self.use(number)
+        return number
+
+    def use(self, number: int) -> None:
+        """Record that a command is about to get a number."""
+        if number >= self._bound:
+            self._bound = number + _RESERVED
+            self._keep(self._bound)
+
+
+class SequenceNumbers:
+    """
+    The numbers of the commands of one sender to one robot, which grow by one with each command.
+
+    :param first: number of the first command: the time in nanoseconds, so that no other sender has
+        the same.
+    :param kept: stores a bound of the numbers before they are used; None to store none.
+    :ivar last: number of the last command.
+    """
+
+    def __init__(self, first: int, kept: CommandNumbers | None = None) -> None:
+        self.first, self.last = first, first - 1
+        self._kept = kept
+
+    def next(self) -> int:    # noqa: A003
+        """Return the number of the next command."""
+        self.last += 1
+        if self._kept:
+            self._kept.use(self.last)
+        return self.last
+
+    def sent(self, seq: int) -> bool:
+        """Return whether a command of this sender has the number."""
+        return self.first <= seq <= self.last
 
 
 class StateMeaning(Enum):
@@ -168,10 +227,6 @@ class StepClient:
     def last_command(self) -> int | None:
         """Return the number of the last command; 0 before the first, None without its answer."""
         return self._seq if self._answered == self._seq else None
-
-    def sent(self, seq: int) -> bool:
-        """Return whether ``seq`` is the number of an action of its sender."""
-        return self._numbers.sent(seq)
 
     def start(self, action: int, now: float) -> tuple[int, int]:
         """

@@ -9,8 +9,7 @@ from enum import Enum
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import HomeCallFailed, Reason
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import RetryTimer, StateMeaning, StepClient
+from mnm_ros.protocol.exchange import RetryTimer, SequenceNumbers, StateMeaning, StepClient
 
 _REPEAT = 0.5    # s, before the last RESET is sent again
 

@@ -11,8 +11,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import HomeFailed, Reason, RobotSilent
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import AnswerTimes, REPORT, StateMeaning, StepClient
+from mnm_ros.protocol.exchange import AnswerTimes, SequenceNumbers, StateMeaning, StepClient
 from mnm_ros.protocol.loop import Loop, RobotLoop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
@@ -163,10 +162,6 @@ class StepLoop(RobotLoop):
             if success and self._return_home.unsure:
                 self.timer.hurry(now + _GRACE)
             self._act_on(progress, now)
-
-    def answers_another(self, seq: int) -> bool:
-        """Return whether an answer is to an action that its sender has never sent."""
-        return seq != REPORT and not self._client.sent(seq)
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
         """

@@ -29,8 +29,7 @@ from mnm_ros.core.progress.prediction import (
     PROBED,
     smaller_radius,
 )
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import REPORT, RetryTimer, StateMeaning, StepClient
+from mnm_ros.protocol.exchange import REPORT, RetryTimer, SequenceNumbers, StateMeaning, StepClient
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.trial.rehearsal import rehearse, StepSeconds
@@ -188,7 +187,8 @@ class ProbeRun:
         self._names = [*names, 'RESET']    # RESET is -1, hence the last one
         self._probe = probe
         self._timer = timer
-        self._client = StepClient(SequenceNumbers(first_seq), timer)
+        self._numbers = SequenceNumbers(first_seq)
+        self._client = StepClient(self._numbers, timer)
         self._send = send
         self._begun = 0.0
         self._sent_again = False    # the action under way
@@ -235,7 +235,7 @@ class ProbeRun:
                 self.start(now)
         elif self._answered == (seq, False):
             self._twice += 1
-        elif not self._client.sent(seq):
+        elif not self._numbers.sent(seq):
             self.foreign += 1
 
     def tick(self, now: float) -> None:

@@ -20,8 +20,7 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import REPORT
+from mnm_ros.protocol.exchange import REPORT, SequenceNumbers
 from node_processes import Peer
 from std_msgs.msg import Int64MultiArray
 

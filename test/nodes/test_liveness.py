@@ -25,8 +25,7 @@ from mnm_ros.core.presets import settings, settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.nodes.common.allowance import Allowance
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import REPORT
+from mnm_ros.protocol.exchange import REPORT, SequenceNumbers
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 from node_processes import as_counts, DEADLINE, NodeProcess, Peer, read_counts, ScriptedRobot, soon

@@ -25,7 +25,7 @@ from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.nodes.common.graph_watch import CommandPublisher, full_name
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.protocol.command_numbers import SequenceNumbers
+from mnm_ros.protocol.exchange import SequenceNumbers
 from mnm_ros.robot_description import RobotDescription
 from navigating import Operator
 from node_processes import arguments, NodeProcess, Peer, read_counts, REST, ScriptedRobot

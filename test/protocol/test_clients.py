@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import (
     AnswerTimes,
     Command,
     Reaction,
     REPORT,
     RetryTimer,
+    SequenceNumbers,
     SoleCommander,
     StateMeaning,
     StepClient,
@@ -35,10 +35,10 @@ def test_seq_grows_by_one() -> None:
 
 
 def test_it_knows_its_own_actions() -> None:
-    steps, _ = client()
-    assert not steps.sent(FIRST)
-    steps.start(0, now=0.0)
-    assert [steps.sent(seq) for seq in (FIRST - 1, FIRST, FIRST + 1, REPORT)] == [
+    numbers = SequenceNumbers(FIRST)
+    assert not numbers.sent(FIRST)
+    StepClient(numbers, RetryTimer(1.0, 2)).start(0, now=0.0)
+    assert [numbers.sent(seq) for seq in (FIRST - 1, FIRST, FIRST + 1, REPORT)] == [
         False, True, False, False]
 
 

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from mnm_ros.protocol import command_numbers
-from mnm_ros.protocol.command_numbers import CommandNumbers, SequenceNumbers
+from mnm_ros.protocol import exchange
+from mnm_ros.protocol.exchange import CommandNumbers, SequenceNumbers
 import pytest
 
 HOUR = 3600 * 10**9
@@ -15,7 +15,7 @@ def test_they_grow_over_starts_however_the_clock_is_set(monkeypatch: pytest.Monk
     """Each start begins with what the last one has kept, and may give more than it reserves."""
     kept, last = [0], 0
     for clock in (50 * HOUR, 50 * HOUR + 1, 47 * HOUR, 46 * HOUR, 0, 51 * HOUR, 52 * HOUR):
-        monkeypatch.setattr(command_numbers.time, 'time_ns', lambda clock=clock: clock)
+        monkeypatch.setattr(exchange.time, 'time_ns', lambda clock=clock: clock)
         numbers = CommandNumbers(kept[-1], kept.append)
         for sender in range(2):    # which count on from there
             first = numbers.first()

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import REPORT
+from mnm_ros.protocol.exchange import REPORT, SequenceNumbers
 from mnm_ros.protocol.return_home import LastReset
 
 HOME = 3

@@ -12,7 +12,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
-from mnm_ros.protocol.command_numbers import SequenceNumbers
+from mnm_ros.protocol.exchange import SequenceNumbers
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
 from mnm_ros.protocol.rest_rules import RestRules
 from mnm_ros.protocol.step_loop import StepLoop

@@ -10,8 +10,7 @@ from random import Random
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import Command, Reaction, StepServer
+from mnm_ros.protocol.exchange import Command, Reaction, SequenceNumbers, StepServer
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop

@@ -14,8 +14,7 @@ from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.said import HomeCallFailed
 from mnm_ros.core.task.navigation import Navigation
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import RetryTimer
+from mnm_ros.protocol.exchange import RetryTimer, SequenceNumbers
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 from mnm_ros.protocol.step_loop import StepLoop

@@ -21,7 +21,7 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.files import read_own, unread_lines, write_whole
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.protocol.command_numbers import CommandNumbers, MOST
+from mnm_ros.protocol.exchange import CommandNumbers, MOST
 from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 
 _NUMBERS = '.commands'    # after the name of an explorer, beside its checkpoints

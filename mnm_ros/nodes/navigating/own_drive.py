@@ -19,7 +19,7 @@ from mnm_ros.nodes.common.graph_watch import CommandPublisher, GraphWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.parameters import Parameters
-from mnm_ros.protocol.command_numbers import SequenceNumbers
+from mnm_ros.protocol.exchange import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
@@ -46,6 +46,7 @@ class OwnDrive:
         self._commands = commands
         self._whereabouts = whereabouts
         self._on_end = on_end
+        self._numbers = SequenceNumbers(time.time_ns())
         self.way: Navigation | None = None
         self._loop: StepLoop | None = None    # from the first drive on
         self._ways = EarlierWays()
@@ -83,7 +84,7 @@ class OwnDrive:
         self.way = way
         if self._loop is None:
             self._loop = StepLoop(
-                way, step_limits(self._parameters), SequenceNumbers(time.time_ns()), self._send,
+                way, step_limits(self._parameters), self._numbers, self._send,
                 self._home.call if self._home else None, seconds_of(self._node))
         self._loop.drive(way)
         self._loop.adjust(step_limits(self._parameters))
@@ -152,7 +153,7 @@ class OwnDrive:
     def _on_step_report(self, report: messages.StepReport) -> None:
         """End the drive if the robot side takes commands of another node alone."""
         another = report.commander not in ('', self._node.get_fully_qualified_name())
-        if another and self.way and self._loop and not self._loop.answers_another(report.seq):
+        if another and self.way and self._numbers.sent(report.seq):
             self._on_end(GoalStatus.FAILED, OtherCommander(report.commander))
 
     def _on_step(self, answer: tuple[int, int]) -> None:

@@ -35,8 +35,7 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
 from mnm_ros.nodes.exploring.link.robot_link import RobotLink
 from mnm_ros.parameters import Parameters
-from mnm_ros.protocol.command_numbers import CommandNumbers, SequenceNumbers
-from mnm_ros.protocol.exchange import REPORT
+from mnm_ros.protocol.exchange import CommandNumbers, REPORT, SequenceNumbers
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard

@@ -19,7 +19,7 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.link import Link, RobotReport
 from mnm_ros.parameters import Parameters
-from mnm_ros.protocol.command_numbers import CommandNumbers
+from mnm_ros.protocol.exchange import CommandNumbers
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.rest_rules import without_charge
 from mnm_ros.protocol.step_loop import FleetLoop

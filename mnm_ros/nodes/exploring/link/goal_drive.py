@@ -34,8 +34,7 @@ from mnm_ros.nodes.common.commanding import ends_after_step, HomeService, step_l
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.parameters import Parameters
-from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import REPORT
+from mnm_ros.protocol.exchange import REPORT, SequenceNumbers
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.view.sentences import sentence
