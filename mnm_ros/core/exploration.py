@@ -44,10 +44,8 @@ from mnm_ros.core.progress.events import begun, begun_together, Event, MovesChan
 from mnm_ros.core.progress.said import (
     AtStep,
     ChangeRelearnt,
-    Said,
     SourceContradicts,
     SourceQuarantined,
-    WaitingForHome,
 )
 from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
@@ -57,7 +55,7 @@ from mnm_ros.core.task.step_task import Homing
 
 _STATE = ('mnm', 'steps', 'known', 'news', 'sources', 'within')
 _SAVED = ('history', 'homing', 'last_state', 'sources', 'steps', 'work', '_audit', '_epoch',
-          '_estimator', '_last_change', '_news', '_watch')
+          '_estimator', '_last_change', '_watch')
 
 ALGORITHM = 24
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
@@ -95,8 +93,7 @@ class Exploration(Queries):
         self._outdated_since: list[tuple[int | None, int | None]] = []
         self.listeners: list[Callable[[Update], object]] = []
         self.last_state: int | None = None
-        self._news: Said = WaitingForHome()
-        self._last_change: Said | None = None
+        self._last_change: AtStep | None = None
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps = self.work = 0
         self.provisional: tuple[TrustedPolicy, ...] = ()
@@ -109,7 +106,7 @@ class Exploration(Queries):
 
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which it can go on; only if ``can_snapshot``."""
-        return {'mnm': self.mnm.to_state(), 'steps': self.steps, 'news': self._news.to_plain(),
+        return {'mnm': self.mnm.to_state(), 'steps': self.steps, 'news': self._decision.to_plain(),
                 'known': [policy.target for policy in self._policies],
                 'sources': dict(self.sources),    # these are for readers of a checkpoint
                 'within': snapshot.take([getattr(self, name) for name in _SAVED])}
@@ -367,7 +364,7 @@ class Exploration(Queries):
                 self._outdated_since.append((each.state, each.action))
 
     def _decided(self, made: Decided) -> None:
-        self._news, self._last_change = made.said, AtStep(self.steps, made.said)
+        self._last_change = AtStep(self.steps, made.said)
         moves = made.change if isinstance(made.change, MovesChange) else None
         pair = made.change if isinstance(made.change, PairChange) else None
         self._happened(Event(

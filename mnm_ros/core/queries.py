@@ -21,7 +21,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
-from mnm_ros.core.progress.said import Reason, Said
+from mnm_ros.core.progress.said import AtStep, Reason, Said, WaitingForHome
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.source_watch import SourceWatch
@@ -67,8 +67,7 @@ class Queries(PausableTask):
     provisional: tuple[TrustedPolicy, ...]
     sources: dict[str, int]
     _estimator: ProgressEstimator
-    _last_change: Said | None
-    _news: Said
+    _last_change: AtStep | None
     _watch: SourceWatch
 
     @property
@@ -95,7 +94,12 @@ class Queries(PausableTask):
     @property
     def status(self) -> Reason:
         """The last decision, or why it stopped in the words of who has stopped it."""
-        return self.reason or self._news
+        return self.reason or self._decision
+
+    @property
+    def _decision(self) -> Said:
+        """Return the last decision; before the first, that it waits for home."""
+        return self._last_change.said if self._last_change else WaitingForHome()
 
     @property
     def hypothesis(self) -> Hypothesis | None:

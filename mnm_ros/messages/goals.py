@@ -21,7 +21,7 @@ from mnm_ros.core.progress.way_answer import WayAnswer
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.messages.hearing import plain
 from mnm_ros.messages.layout import check_type
-from mnm_ros.messages.steps import decode_step, encode_step
+from mnm_ros.messages.steps import encode_step
 from mnm_ros.topics import MOST_ROBOTS, ROBOT_NAME
 from mnm_ros.view.telemetry import number, RobotTelemetry
 from std_msgs.msg import Header, Int64MultiArray, String
@@ -37,13 +37,17 @@ def encode_request(goal_id: int, state: int, least: Trust | None = None) -> Int6
 
 def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
     """Return ``(goal id, state, least trust)``, None for that of the navigator."""
-    trusts, last = LEAST, message.layout.data_offset + 2
-    if len(message.data) != last + 1:
-        return (*decode_step(message, 'goal/request', '[goal id, state]'), None)
-    goal_id, state, rank = message.data[last - 2:]
-    if not 0 <= rank < len(trusts):
-        raise MessageError(f'goal/request: least trust is {rank}, expected 0 to {len(trusts) - 1}')
-    return goal_id, state, trusts[rank]
+    data, offset = message.data, message.layout.data_offset
+    if not offset + 2 <= len(data) <= offset + 3:
+        raise MessageError(f'goal/request has {len(data)} numbers, expected {offset + 2}: '
+                           f'data_offset {offset} and [goal id, state]')
+    goal_id, state, *least = data[offset:]
+    if not least:
+        return goal_id, state, None
+    rank, = least
+    if not 0 <= rank < len(LEAST):
+        raise MessageError(f'goal/request: least trust is {rank}, expected 0 to {len(LEAST) - 1}')
+    return goal_id, state, LEAST[rank]
 
 
 class DriveGoal(NamedTuple):

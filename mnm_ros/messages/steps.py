@@ -61,14 +61,13 @@ class StepEncoder:
         return self._message
 
 
-def decode_step(message: Int64MultiArray, name: str = 'step message',
-                layout: str = '[seq, value]') -> tuple[int, int]:
-    """Return ``(seq, action)`` or ``(seq, state)``, or another pair, in ``layout``."""
+def decode_step(message: Int64MultiArray) -> tuple[int, int]:
+    """Return ``(seq, action)`` or ``(seq, state)``."""
     data, offset = message.data, message.layout.data_offset
     if len(data) != offset + 2:
         raise MessageError(
-            f'{name} has {len(data)} numbers, expected {offset + 2}: '
-            f'data_offset {offset} and {layout}')
+            f'step message has {len(data)} numbers, expected {offset + 2}: '
+            f'data_offset {offset} and [seq, value]')
     return data[offset], data[offset + 1]
 
 
