@@ -102,14 +102,6 @@ class SequenceNumbers:
         return self.first <= seq <= self.last
 
 
-class StateMeaning(Enum):
-    """The meanings of a ``state`` message for the explorer."""
-
-    ANSWER = 'answer'
-    REPORT = 'report'
-    STALE = 'stale'        # an old, second or foreign answer: changes nothing
-
-
 class RetryTimer:
     """
     Says when to try something again, and when the robot counts as not answering.
@@ -246,14 +238,17 @@ class StepClient:
         """Return the message to send again if the answer is overdue."""
         return self.under_way if self.under_way and self._timer.overdue(now) else None
 
-    def receive(self, seq: int) -> StateMeaning:
-        """Return what a message means; an answer ends the action under way."""
-        if seq == REPORT:
-            return StateMeaning.REPORT
+    def receive(self, seq: int) -> int | None:
+        """
+        Return the action under way if the message with this number answers it, which ends it.
+
+        An old, second or foreign answer changes nothing, and nor does a report: it is None.
+        """
         if self.under_way is None or seq != self._seq:
-            return StateMeaning.STALE
+            return None
+        action = self.under_way[1]
         self.under_way, self._answered = None, seq
-        return StateMeaning.ANSWER
+        return action
 
     def abandon(self) -> None:
         """Forget the action under way; its answer will be stale."""

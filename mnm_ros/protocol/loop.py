@@ -233,11 +233,9 @@ class RobotLoop(Loop):
         The task may plan while it observes, which may take long: ``aside`` may use a thread.
         """
         self._turn += 1
-        go_on = partial(self._go_on, self._turn, action, state, now)
-        if self.over:
-            go_on(0.0)
-        else:
-            self.aside(partial(self.task.observe, action, state), go_on)
+        if not self.over:
+            self.aside(partial(self.task.observe, action, state),
+                       partial(self._go_on, self._turn, action, state, now))
 
     def _go_on(self, turn: int, action: int, state: int, now: float, seconds: float) -> None:
         """

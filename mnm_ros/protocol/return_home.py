@@ -9,7 +9,7 @@ from enum import Enum
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import HomeCallFailed, Reason
-from mnm_ros.protocol.exchange import RetryTimer, SequenceNumbers, StateMeaning, StepClient
+from mnm_ros.protocol.exchange import RetryTimer, SequenceNumbers, StepClient
 
 _REPEAT = 0.5    # s, before the last RESET is sent again
 
@@ -178,7 +178,7 @@ class LastReset:
 
     def on_state(self, seq: int, state: int) -> None:
         """Take a ``state`` message."""
-        if not self._call_home and self._client.receive(seq) is StateMeaning.ANSWER:
+        if not self._call_home and self._client.receive(seq) is not None:
             self.over, self.state = True, state
 
     def on_home_response(self, success: bool) -> None:

@@ -11,7 +11,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import HomeFailed, Reason, RobotSilent
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
-from mnm_ros.protocol.exchange import AnswerTimes, SequenceNumbers, StateMeaning, StepClient
+from mnm_ros.protocol.exchange import AnswerTimes, REPORT, SequenceNumbers, StepClient
 from mnm_ros.protocol.loop import Loop, RobotLoop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
@@ -140,14 +140,13 @@ class StepLoop(RobotLoop):
         if executed:
             self._act_on(executed, now)
             return
-        under_way = self._client.under_way
-        kind = self._client.receive(seq)
-        if kind is StateMeaning.ANSWER and under_way:
+        action = self._client.receive(seq)
+        if action is not None:
             self._answers.end(now)
-            self._observe(under_way[1], state, now)
-        elif kind is StateMeaning.REPORT and self._return_home and self._return_home.under_way:
+            self._observe(action, state, now)
+        elif seq == REPORT and self._return_home and self._return_home.under_way:
             self._act_on(self._return_home.report(state), now)
-        elif kind is StateMeaning.REPORT:
+        elif seq == REPORT:
             self._relocate(state, now)
 
     def on_home_response(self, attempt: int, success: bool, message: str, now: float) -> None:

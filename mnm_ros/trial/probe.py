@@ -29,7 +29,7 @@ from mnm_ros.core.progress.prediction import (
     PROBED,
     smaller_radius,
 )
-from mnm_ros.protocol.exchange import REPORT, RetryTimer, SequenceNumbers, StateMeaning, StepClient
+from mnm_ros.protocol.exchange import REPORT, RetryTimer, SequenceNumbers, StepClient
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.trial.rehearsal import rehearse, StepSeconds
@@ -226,7 +226,7 @@ class ProbeRun:
                 self.given_up = f'given up after {self._reports} reports of having been moved'
             else:
                 self.start(now)
-        elif self._client.receive(seq) is StateMeaning.ANSWER:
+        elif self._client.receive(seq) is not None:
             self._times.setdefault(self._probe.next_action(), []).append(
                 (self._clock() if self._clock else now) - self._begun_at)
             self._answered = seq, self._sent_again
