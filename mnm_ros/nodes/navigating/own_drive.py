@@ -19,7 +19,7 @@ from mnm_ros.nodes.common.graph_watch import CommandPublisher, GraphWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.parameters import Parameters
-from mnm_ros.protocol.exchange import SequenceNumbers
+from mnm_ros.protocol.exchange import REPORT, SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
@@ -153,7 +153,7 @@ class OwnDrive:
     def _on_step_report(self, report: messages.StepReport) -> None:
         """End the drive if the robot side takes commands of another node alone."""
         another = report.commander not in ('', self._node.get_fully_qualified_name())
-        if another and self.way and self._numbers.sent(report.seq):
+        if another and self.way and (report.seq == REPORT or self._numbers.sent(report.seq)):
             self._on_end(GoalStatus.FAILED, OtherCommander(report.commander))
 
     def _on_step(self, answer: tuple[int, int]) -> None:
