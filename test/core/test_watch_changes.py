@@ -24,7 +24,7 @@ from mnm_ros.core import (
 from mnm_ros.core.components import part
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.building_phase import BuildingPhase
-from mnm_ros.core.mnm.change_log import ChangeLog, Outdated
+from mnm_ros.core.mnm.change_log import ChangeLog, Decided, Outdated
 from mnm_ros.core.mnm.phase import Directives, MnmState
 from mnm_ros.core.mnm.schedule import DoublingSchedule, StreamSchedule
 from mnm_ros.core.model import snapshot
@@ -655,33 +655,35 @@ def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
         -math.log(round_delta(0.1, 1) * SHARES['transitions'] * share(1, EVEN_PARTS)))
 
 
-def building(transitions: TransitionMonitor) -> BuildingPhase:
+def building(transitions: TransitionMonitor, log: ChangeLog) -> BuildingPhase:
     """Return a building phase of several streams in which action 5 at home changes soon."""
     phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), False,
-                          transitions)
+                          transitions, log=log)
     for _ in range(60):
         phase.observe(RESET, HOME)
-        assert phase.observe(5, 5) is None
-        assert phase.observe(7, 8) is None    # in a state that is not known
-    assert len(phase.streams) > 1
+        phase.observe(5, 5)
+        phase.observe(7, 8)    # in a state that is not known
+    assert len(phase.streams) > 1 and not log.news
     return phase
 
 
 def test_the_hypothesis_goes_on_with_the_detectors_of_its_stream() -> None:
     transitions = TransitionMonitor(1e-3)
-    phase = building(transitions)
+    phase = building(transitions, ChangeLog())
     assert phase.transitions_of(phase.streams[0]) is transitions
     assert [*detectors(transitions)] == [(HOME, 5)]
     assert detectors(transitions)[HOME, 5].executions == 60
 
 
 def test_a_change_while_building_is_told_and_replaces_the_streams() -> None:
-    phase = building(TransitionMonitor(1e-3))
+    log = ChangeLog()
+    phase = building(TransitionMonitor(1e-3), log)
     before = phase.streams
-    change = None
-    while change is None:
+    while not decided(log):
         phase.observe(RESET, HOME)
-        change = phase.observe(5, 6)
+        phase.observe(5, 6)
+    change = decided(log)[0].change
+    assert isinstance(change, PairChange)
     assert (change.state, change.action, {*change.before}, {*change.after}) == (HOME, 5, {5}, {6})
     assert sum(change.after.values()) <= 20
     assert len(phase.streams) == 1 and phase.base not in before
@@ -691,12 +693,14 @@ def test_a_change_while_building_is_told_and_replaces_the_streams() -> None:
 
 def test_a_change_from_before_the_streams_began_replaces_none() -> None:
     """A stream that has replaced others goes on when more of the same change is noticed."""
-    transitions = TransitionMonitor(1e-3)
-    phase = BuildingPhase(lambda number: Forgetting(0), DoublingSchedule(), True, transitions)
+    transitions, log = TransitionMonitor(1e-3), ChangeLog()
+    phase = BuildingPhase(
+        lambda number: Forgetting(0), DoublingSchedule(), True, transitions, log=log)
 
     def told(action: int, state: int) -> bool:
         phase.observe(RESET, HOME)
-        return phase.observe(action, state) is not None
+        phase.observe(action, state)
+        return any(isinstance(each, Decided) for each in log.take())
 
     for _ in range(60):
         assert not told(1, 1) and not told(2, 2)
@@ -734,7 +738,7 @@ class Forgetting(ScriptedBase):
 def test_after_a_stream_that_was_begun_later_the_detectors_begin_again() -> None:
     """It may have begun after a change. Which one finishes is no free choice of evidence."""
     transitions = TransitionMonitor(1e-3)
-    phase = building(transitions)
+    phase = building(transitions, ChangeLog())
     made = transitions._made
     assert phase.transitions_of(phase.streams[1]) is transitions
     assert not detectors(transitions)

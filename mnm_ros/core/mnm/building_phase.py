@@ -192,12 +192,8 @@ class BuildingPhase(MnmPhase):
             return self
         return mnm.check(stream.policies, self.steps_of(stream), self.transitions_of(stream))
 
-    def observe(self, action: int, state: int) -> PairChange | None:
-        """
-        Pass a step on to the streams and end the quantum where it is due.
-
-        :returns: what has changed, if the pair leads elsewhere than before.
-        """
+    def observe(self, action: int, state: int) -> None:
+        """Pass a step on to the streams and end the quantum where it is due."""
         pair, self.here, self._asked = pair_of(self.here, action), state, None
         self.base.observe(action, state)
         self._steps += 1
@@ -213,14 +209,12 @@ class BuildingPhase(MnmPhase):
             self._activate()
         if pair is not None:
             self._take(pair, state, change)
-        return change
 
-    def observe_work(self, state: int, action: int, after: int | None) -> PairChange | None:
+    def observe_work(self, state: int, action: int, after: int | None) -> None:
         """
         Let all streams learn from a step that is none of theirs, if they learn from each other.
 
         :param after: where it has led; None if it was broken off.
-        :returns: as ``observe``.
         """
         self.worked = True
         for stream in self._learners():
@@ -228,11 +222,9 @@ class BuildingPhase(MnmPhase):
                 stream.add_censored(state, action)
             else:
                 stream.add_transition(state, action, after)
-        if after is None:
-            return None
-        change = self._watch((state, action), after)
-        self._take((state, action), after, change)
-        return change
+        if after is not None:
+            pair = state, action
+            self._take(pair, after, self._watch(pair, after))
 
     def _learners(self, but: BaseAlgorithm | None = None) -> list[Learns]:
         """Return the streams that learn from each other, but one."""

@@ -99,7 +99,7 @@ class MnmPhase(ABC):
         :returns: the phase that has the robot from now on: itself as a rule.
         """
 
-    def observe_work(self, state: int, action: int, after: int | None) -> object:
+    def observe_work(self, state: int, action: int, after: int | None) -> None:
         """Learn from a step that somebody else had executed, see ``Mnm``."""
 
     def interrupt(self) -> None:
