@@ -335,7 +335,7 @@ class Exploration(Queries):
             else SourceContradicts(*what), 'source'))
         if found.quarantined and self.home is not None:
             self.history.keep_only(self._watch.quarantined.values())
-            self.mnm.begin_again(Recollection(self.home, self.recorded))
+            self.mnm.rebuild_from(Recollection(self.home, self.recorded))
             self._hear(self.hypothesis)
 
     def _take_work(self, made: WorkObservation) -> Reported | None:

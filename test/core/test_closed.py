@@ -305,7 +305,7 @@ def test_a_closed_way_stays_closed_over_a_new_round_until_a_look_shows_it_open()
     simulator.change()
     drive(lambda: exploration.closed)
     (closed, *_), round_ = exploration.closed, exploration.mnm.round
-    exploration.mnm.begin_again(Recollection(exploration.home, ()))    # nothing else counts
+    exploration.mnm.rebuild_from(Recollection(exploration.home, ()))    # nothing else counts
     assert exploration.mnm.round > round_ and closed in exploration.closed
     tried.clear()
     exploration.look(*closed)
@@ -315,7 +315,7 @@ def test_a_closed_way_stays_closed_over_a_new_round_until_a_look_shows_it_open()
     drive(lambda: not exploration.mnm.under_revision)
     assert closed in exploration.closed and tried.count(closed) <= 2
     assert exploration.hypothesis.targets and len(exploration.hypothesis.policies) == 6
-    exploration.mnm.begin_again(Recollection(exploration.home, ()))
+    exploration.mnm.rebuild_from(Recollection(exploration.home, ()))
     simulator.change()    # back to the first setting
     exploration.look()
     drive(lambda: told('WayOpen'))

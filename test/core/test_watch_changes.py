@@ -620,7 +620,7 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
                 replace(round_, log=ChangeLog()),
                     phase.policies, quanta=1)
             snapshot.put(kept[1], other)
-            other.begin_again(kept[0])
+            other.restore_foreign(kept[0])
             assert other.foreign_detectors() == phase.foreign_detectors()
             assert other.parts.rediscovery.number == phase.parts.rediscovery.number
             phases = [phase, other]

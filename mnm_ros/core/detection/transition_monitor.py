@@ -70,7 +70,7 @@ class TransitionMonitor:
             detector = self._detectors[pair] = self._new_detector()
         detector.record(next_state)
         if detector.alarm:
-            return self.begin_again(pair)
+            return self.restart(pair)
         if detector.surprised:
             self.raised[pair] = _FOLLOW_UPS
         elif pair in self.raised or detector.suspicious:
@@ -80,7 +80,7 @@ class TransitionMonitor:
                 self._suspected.pop(pair, None)
         return None
 
-    def begin_again(self, pair: Pair) -> PairChange:
+    def restart(self, pair: Pair) -> PairChange:
         """Monitor a pair as if nothing was known of it; return what has changed by then."""
         change = self.change(pair)
         self._detectors[pair] = self._new_detector()

@@ -264,7 +264,7 @@ class BuildingPhase(MnmPhase):
             number: stream for number, stream in self._learning.items() if stream in kept}
         self._started, self._watches = {}, {}
         self._executed.clear()
-        self.schedule.begin_again()
+        self.schedule.restart()
         self._activate()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:

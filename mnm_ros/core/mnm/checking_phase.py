@@ -113,7 +113,7 @@ class CheckingPhase(MnmPhase):
     def can_improve(self) -> bool:
         return False
 
-    def begin_again(self, detectors: Any) -> None:
+    def restore_foreign(self, detectors: Any) -> None:
         """Make the parts of other packages again, once all else is put here."""
 
     def support_changed(self, pairs: Collection[Pair]) -> None:

@@ -134,7 +134,7 @@ class Mnm(PhaseMachine):
             if checking is None:
                 self.phase = self._new_building()
             else:
-                checking.begin_again(state['detectors'])
+                checking.restore_foreign(state['detectors'])
         if checking is not None and self.hypothesis is not None:
             # From here on the same tuple stands for the same revision, see ``publish``.
             self.held.hypothesis = replace(self.hypothesis, policies=checking.policies)
@@ -213,7 +213,7 @@ class Mnm(PhaseMachine):
             self.runs.directives = self.runs.directives.after(wish)
         self.phase.heed(self.runs.directives, wish)
 
-    def begin_again(self, recollection: Recollection) -> None:
+    def rebuild_from(self, recollection: Recollection) -> None:
         """Begin another round with these steps alone, as others were reported falsely."""
         self._recollection, self._recollected = recollection, self.round + 1
         if self.state is not MnmState.BUILDING:

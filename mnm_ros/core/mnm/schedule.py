@@ -21,9 +21,9 @@ class Schedule(ABC):
     """
 
     def __init__(self) -> None:
-        self.begin_again()
+        self.restart()
 
-    def begin_again(self) -> None:
+    def restart(self) -> None:
         """Go on as if no stream had started."""
         self.quanta = 0
         self.activations: list[int] = []

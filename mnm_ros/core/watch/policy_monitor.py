@@ -49,14 +49,14 @@ class PolicyMonitor:
         self.detectors: dict[int, PolicyDetector] = {
             target: self._new_detector() for target in targets}
 
-    def foreign_state(self) -> list[Any]:
+    def foreign_detectors(self) -> list[Any]:
         """Return what detectors of other packages hold, as these say it."""
         return [[target, detector.to_state()] for target, detector in self.detectors.items()
                 if not snapshot.covers(detector)]
 
-    def begin_again(self, state: Iterable[Any]) -> None:
-        """Make the detectors of other packages again, from ``foreign_state``."""
-        for target, detector in state:
+    def restore_detectors(self, foreign: Iterable[Any]) -> None:
+        """Make the detectors of other packages again, from ``foreign_detectors``."""
+        for target, detector in foreign:
             self.detectors[target] = self._new.from_state(self._limit, self._horizon, detector)
 
     def prove(self, policy: Policy) -> None:

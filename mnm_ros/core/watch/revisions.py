@@ -226,7 +226,7 @@ class Revisions:
         for pair in parts.pairs.suspected:
             if parts.transitions.change(pair).closed and any(
                     parts.checks.patrol.passes(policy.target, [pair]) for policy in failing):
-                self._doubts.changed(parts.transitions.begin_again(pair))
+                self._doubts.changed(parts.transitions.restart(pair))
 
     def end_as_all_changed(self, moves: MovesChange) -> None:
         """End the round, as the detector of all moves has raised the alarm."""

@@ -119,15 +119,15 @@ class WatchPhase(CheckingPhase):
         return [each for each in parts if not snapshot.covers(each)]
 
     def foreign_detectors(self) -> Any:
-        return self.parts.checks.monitor.foreign_state()
+        return self.parts.checks.monitor.foreign_detectors()
 
-    def begin_again(self, detectors: Any) -> None:
-        self.parts.checks.monitor.begin_again(detectors)
-        watched = None if self.rediscovering else (self.parts.checks.target,)
+    def restore_foreign(self, detectors: Any) -> None:
+        self.parts.checks.monitor.restore_detectors(detectors)
+        target = None if self.rediscovering else self.parts.checks.target
         self.parts.rediscovery.forget_last()
         self._rediscover_again()
-        if watched:
-            self._attempt(*watched)
+        if target is not None:
+            self._attempt(target)
 
     def next_action(self) -> int:
         if self.rediscovering:
