@@ -76,16 +76,14 @@ class TransitionMonitor:
         elif pair in self.raised or detector.suspicious:
             wanted = self.raised[pair] = max(0, self.raised.get(pair, 0) - 1)
             if not wanted and not detector.suspicious:
-                del self.raised[pair]
-                self._suspected.pop(pair, None)
+                self._clear(pair)
         return None
 
     def restart(self, pair: Pair) -> PairChange:
         """Monitor a pair as if nothing was known of it; return what has changed by then."""
         change = self.change(pair)
         self._detectors[pair] = self._new_detector()
-        self.raised.pop(pair, None)
-        self._suspected.pop(pair, None)
+        self._clear(pair)
         return change
 
     def change(self, pair: Pair) -> PairChange:
@@ -132,8 +130,7 @@ class TransitionMonitor:
         """
         for pair in [pair for pair in self._detectors if pair[0] in states]:
             del self._detectors[pair]
-            self.raised.pop(pair, None)
-            self._suspected.pop(pair, None)
+            self._clear(pair)
 
     def usual(self, pair: Pair) -> tuple[int | None, int, int]:
         """Return where a pair led most often, how often that was, and of how many executions."""
@@ -167,6 +164,11 @@ class TransitionMonitor:
         home = policies[0].target
         return tuple(policy.target for policy in policies[1:]
                      if any(here == state for here, _ in self._plays(policy, home)))
+
+    def _clear(self, pair: Pair) -> None:
+        """Forget that the evidence of a pair was raised."""
+        self.raised.pop(pair, None)
+        self._suspected.pop(pair, None)
 
     def _plays(self, policy: Policy, home: int) -> Iterator[Pair]:
         return policy.may_play(home, self.following, len(policy.actions))
