@@ -89,6 +89,7 @@ class CheckingPhase(MnmPhase):
     rediscovering: bool
     refuted: bool
     check_steps: int
+    can_improve = False
 
     @property
     def kind(self) -> MnmState:
@@ -108,10 +109,6 @@ class CheckingPhase(MnmPhase):
     def known_policies(self) -> Sequence[Policy]:
         """Return the policies of the hypothesis and of the rediscovery."""
         return (*self.policies, *self.base.policies)
-
-    @property
-    def can_improve(self) -> bool:
-        return False
 
     def restore_foreign(self, detectors: Any) -> None:
         """Make the parts of other packages again, once all else is put here."""

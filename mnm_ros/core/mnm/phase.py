@@ -75,11 +75,13 @@ class MnmPhase(ABC):
         there was none.
     :ivar check_steps: ``W_r``, the most steps of a rediscovery; 0 if there is none.
     :ivar withdrawn: targets of certified policies that a pair took away by its alarm.
+    :ivar can_improve: whether ``ImproveInput`` is heeded, here or by the checks that follow.
     """
 
     base: BaseAlgorithm | None = None
     check_steps: int = 0
     withdrawn: Collection[int] = ()
+    can_improve: bool = True
 
     @property
     @abstractmethod
@@ -142,11 +144,6 @@ class MnmPhase(ABC):
     def kept(self) -> Collection[int]:
         """Return the targets of policies that are not proven since a change, and not doubted."""
         return ()
-
-    @property
-    def can_improve(self) -> bool:
-        """Whether ``ImproveInput`` is heeded, here or by the checks that follow."""
-        return True
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:

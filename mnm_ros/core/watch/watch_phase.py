@@ -66,6 +66,8 @@ class WatchPhase(CheckingPhase):
     :ivar revisions: what revises the hypothesis.
     """
 
+    can_improve = True
+
     def __init__(self, round_: Round, policies: tuple[Policy, ...], *, quanta: int = 4,
                  look_again: float = 1.0, new_detector: DetectorFactory = Detector,
                  new_background: Callable[[Revisions], BackgroundTask] = BackgroundTask) -> None:
@@ -215,10 +217,6 @@ class WatchPhase(CheckingPhase):
         else:
             self.parts.rediscovery.fresh = False    # a restarted run would not know the wish
             self._background.ask(wish.state, wish.within)
-
-    @property
-    def can_improve(self) -> bool:
-        return True
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
