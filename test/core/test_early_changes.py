@@ -161,7 +161,7 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
     mnm = world.exploration.understudy()
     building = mnm.phase if mnm is not None else None
     assert isinstance(building, BuildingPhase)
-    assert len(building.streams) == len(building.replaced) == 1
+    assert len(building.streams) == len({*building.learning} - {*building.streams}) == 1
 
 
 @pytest.mark.parametrize('base', [pytest.param('disco', marks=thorough(

@@ -116,13 +116,8 @@ class BuildingPhase(MnmPhase):
         return [self._learning[number] for number in self._started]
 
     @property
-    def replaced(self) -> list[BaseAlgorithm]:
-        """Return the stream that goes on learning without a turn; none or one."""
-        return [run for number, run in self._learning.items() if number not in self._started]
-
-    @property
     def learning(self) -> tuple[BaseAlgorithm, ...]:
-        """Return all streams that learn, the latest first."""
+        """Return all streams that learn, the latest first; one at most has no turn."""
         return tuple(reversed(self._learning.values()))
 
     @property
