@@ -51,8 +51,8 @@ def policy(target: int, detour: Mapping[int, int] | None = None) -> Policy:
 
 
 def patrol(*policies: Policy) -> Patrol:
-    made = Patrol()
-    made.change((policy(HOME), *policies), transitions())
+    made = Patrol(transitions())
+    made.change((policy(HOME), *policies))
     return made
 
 

@@ -21,13 +21,15 @@ class Patrol:
     """
     The ways of the policies, and when each pair on them was executed last.
 
+    :param transitions: says where pairs lead.
     :ivar complete: whether all ways are known.
     :ivar left: steps of the patrol under way until the rediscovery has its turn again.
     :ivar passed: by target, the targets for which an attempt counts as one of their own: the
         policy passes them, and wherever it has been seen to lead before, it does as theirs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, transitions: TransitionMonitor) -> None:
+        self._transitions = transitions
         self.complete = False
         self.left = 0
         self.passed: dict[int, tuple[int, ...]] = {}
@@ -35,13 +37,14 @@ class Patrol:
         self._step = 0
         self._last: dict[Pair, int] = {}
 
-    def change(self, policies: Sequence[Policy], transitions: TransitionMonitor,
+    def change(self, policies: Sequence[Policy],
                leads: Callable[[int, int], int | None] | None = None) -> None:
         """
         Patrol the ways of these policies, that for home first.
 
-        :param leads: says where a pair usually leads, if not ``transitions`` does.
+        :param leads: says where a pair usually leads, if not the detectors of the pairs do.
         """
+        transitions = self._transitions
         home, others = policies[0].target, {policy.target: policy for policy in policies[1:]}
         self._ways = {target: tuple(policy.usual_way(home, leads or transitions.leads))
                       for target, policy in others.items()}

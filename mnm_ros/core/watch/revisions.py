@@ -66,7 +66,7 @@ class Revisions:
         monitor = parts.checks.monitor
         monitor.change(before, parts.policies[1:], doubted=self._round.log.open)
         parts.checks.turns.change(monitor.detectors)
-        parts.checks.patrol.change(parts.policies, parts.transitions)
+        parts.checks.patrol.change(parts.policies)
         parts.relearning.keep(monitor.detectors)
 
     def recall(self) -> None:
@@ -144,7 +144,7 @@ class Revisions:
                 state, action)
 
         patrol = parts.checks.patrol
-        patrol.change(self.parts.policies, parts.transitions, leads)
+        patrol.change(self.parts.policies, leads)
         ways = {policy: patrol.way(policy.target) for policy in self.parts.policies[1:]}
         return [policy for policy, way in ways.items()
                 if change.pair in way and leads(*way[-1]) != policy.target]

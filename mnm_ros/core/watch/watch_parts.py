@@ -68,7 +68,7 @@ class WatchParts:
             PolicyChecks(
                 PolicyMonitor(problem.limit, policies[0].horizon, delta['deletion'],
                               delta['proofs'], targets, new_detector),
-                Turns(targets), Patrol(), policies[0]),
+                Turns(targets), Patrol(transitions), policies[0]),
             PooledDetector(delta['pooled']),
             round_.pairs or PairWatch(problem.support),
             Relearning(),

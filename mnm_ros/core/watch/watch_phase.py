@@ -247,7 +247,7 @@ class WatchPhase(CheckingPhase):
     def _rediscover_again(self) -> None:
         self.parts.rediscovery.begin(self.policies, self.doubts.sought)
         self.parts.relearning.begin_rediscovery()
-        self.parts.checks.patrol.change(self.policies, self.parts.transitions)
+        self.parts.checks.patrol.change(self.policies)
         self.parts.blocked.begin(
             self.base, {policy.target for policy in self.policies},
             [pair for pair in self.parts.pairs.shut
@@ -304,7 +304,7 @@ class WatchPhase(CheckingPhase):
             self._rediscover_again()
         if not self.revisions.end_if_dear():
             if not self.parts.checks.patrol.complete:
-                self.parts.checks.patrol.change(self.policies, self.parts.transitions)
+                self.parts.checks.patrol.change(self.policies)
             self._attempt(None if self.parts.blocked.opening else self._schedule.begin())
 
     def _waits_for(self) -> Pair | None:
