@@ -32,12 +32,13 @@ class Watched:
     """A run that has certified the way from 0 to 1, and what is executed."""
 
     def __init__(self) -> None:
-        self.watch, self.transitions = CertificateWatch(), TransitionMonitor(0.01)
+        self.transitions = TransitionMonitor(0.01)
+        self.watch = CertificateWatch(RUN, self.transitions)
 
     def executed(self, pair: Pair | None, next_state: int) -> tuple[Pair | None, bool]:
         """Return what is to be executed after a step, and whether it raises the alarm."""
         alarm = pair is not None and self.transitions.record(*pair, next_state) is not None
-        return self.watch.executed(pair, next_state, RUN, self.transitions), alarm
+        return self.watch.executed(pair, next_state), alarm
 
 
 @pytest.mark.parametrize('end', [0, 2])

@@ -246,10 +246,10 @@ class BuildingPhase(MnmPhase):
 
     def _watch_certificates(self, pair: Pair | None, next_state: int) -> None:
         """Have what certified policies usually do executed now and then, and what has failed."""
-        if self._transitions is None or self.base.finished or not isinstance(
+        if self._certificates is None or self.base.finished or not isinstance(
                 self.base, Samples):
             return
-        due = self._certificates.executed(pair, next_state, self.base, self._transitions)
+        due = self._certificates.executed(pair, next_state)
         if due is not None:
             self.base.request_sample(*due)
 
@@ -345,7 +345,8 @@ class BuildingPhase(MnmPhase):
             self._begun += 1
             new = self._learning[self._begun] = self._new_stream(self._begun)
             self._started[self._begun] = self.steps_taken
-            self._watches[self._begun] = CertificateWatch()
+            if self._transitions is not None:
+                self._watches[self._begun] = CertificateWatch(new, self._transitions)
             if self._closed and isinstance(new, Steered):
                 new.leave_closed(self._closed)
         number = list(self._started)[chosen]
@@ -353,6 +354,6 @@ class BuildingPhase(MnmPhase):
         if self.schedule.quanta == 1 or stream is not self.base:
             stream.interrupt()
         self.base = stream
-        self._certificates = self._watches[number]
+        self._certificates = self._watches.get(number)
         self._evaluating = stream.evaluating
         self._steps = 0

@@ -33,9 +33,15 @@ ALARMED = 100    # failures in a row, which raise the alarm of a pair that has e
 
 
 class CertificateWatch:
-    """The usual moves of what one run has certified, and when each was executed last."""
+    """
+    The usual moves of what one run has certified, and when each was executed last.
 
-    def __init__(self) -> None:
+    :param run: the run.
+    :param transitions: sees each step before this watch.
+    """
+
+    def __init__(self, run: BaseAlgorithm, transitions: TransitionMonitor) -> None:
+        self._run, self._transitions = run, transitions
         self._step = self._next = 0
         self._found, self._due = 0, 0.0    # policies, and states to be examined
         self._certified: list[Policy] = []
@@ -45,14 +51,11 @@ class CertificateWatch:
         self._failing: dict[Pair, int] = {}    # times in a row
         self._memory: Any = None    # what the run has found out so far
 
-    def executed(self, pair: Pair | None, next_state: int, run: BaseAlgorithm,
-                 transitions: TransitionMonitor) -> Pair | None:
+    def executed(self, pair: Pair | None, next_state: int) -> Pair | None:
         """
         Count a step of the run, and say what is to be executed because of it.
 
         :param pair: None for a RESET, or where it is not known.
-        :param run: the same each time, which has the robot.
-        :param transitions: with this step.
         :returns: the pair to be executed soon; None if there is none.
         """
         self._step += 1
@@ -60,28 +63,29 @@ class CertificateWatch:
             assert pair is not None
             waited, self._last[pair] = self._step - self._last[pair], self._step
             # After many failures, to fail is usual.
-            worked = next_state == self._end(pair, transitions)
+            worked = next_state == self._end(pair)
             failed = self._failing[pair] = 0 if worked else self._failing.get(pair, 0) + 1
             if failed > ALARMED:    # without an alarm, so that it never led there
                 del self._failing[pair]
                 self._ends.pop(pair, None)    # it may be gone from the last time
             elif failed > 1 or failed and waited >= WAITED:
                 return pair
-        return None if self._step % LOOK_EVERY else self._look(run, transitions)
+        return None if self._step % LOOK_EVERY else self._look()
 
-    def _look(self, run: BaseAlgorithm, transitions: TransitionMonitor) -> Pair | None:
+    def _look(self) -> Pair | None:
         """Examine the states that are due; return the move to be executed again, if any."""
         self._due += LOOK_EVERY * max(1, self._found) / (AGAIN * self._step)
-        found, self._memory = provisional_of(run, self._memory, int(self._due))
+        found, self._memory = provisional_of(self._run, self._memory, int(self._due))
         self._due, self._found = self._due % 1, len(found)
         certified = [each.policy for each in found if each.certified]
         if certified != self._certified:    # all of their ways take a while to follow
-            self._certified, home = certified, run.policies[0].target
+            self._certified, home = certified, self._run.policies[0].target
             self._place = {
                 move: moves for policy in certified
-                for moves, move in enumerate(policy.usual_way(home, transitions.leads), 1)}
+                for moves, move in enumerate(
+                    policy.usual_way(home, self._transitions.leads), 1)}
             self._last = {move: self._last.get(move, self._step) for move in self._place}
-            self._ends = {move: self._end(move, transitions) for move in self._place}
+            self._ends = {move: self._end(move) for move in self._place}
         waited = {move: self._step - last for move, last in self._last.items()
                   if self._step - last >= WAITED}
         if not waited or self._step < self._next:
@@ -90,7 +94,7 @@ class CertificateWatch:
         self._next = self._step + EVERY * self._place[move]
         return move
 
-    def _end(self, pair: Pair, transitions: TransitionMonitor) -> int | None:
+    def _end(self, pair: Pair) -> int | None:
         """Return where a pair mostly led when it was first watched, or since it led anywhere."""
         end = self._ends.get(pair)
-        return transitions.usual(pair)[0] if end is None else end
+        return self._transitions.usual(pair)[0] if end is None else end
