@@ -184,8 +184,8 @@ def test_it_goes_on_from_its_state() -> None:
 def test_the_policy_that_seems_closest_to_a_verdict_lacks_the_fewest_attempts() -> None:
     monitor = monitor_of(3, 5, 7)
     monitor.notice()
-    lacking = monitor.attempts_lacking({3: 2.0, 5: 6.01, 7: 9.0}, LIMIT)
+    lacking = monitor.attempts_lacking({3: 2.0, 5: 6.01, 7: 9.0})
     assert sorted(lacking, key=lacking.__getitem__) == [3, 7, 5]
     for _ in range(60):
         attempt(monitor, 3, 1, False, proving=True)
-    assert {*monitor.attempts_lacking({}, LIMIT)} == {5, 7}    # 3 is proven
+    assert {*monitor.attempts_lacking({})} == {5, 7}    # 3 is proven

@@ -218,9 +218,9 @@ class WatchSchedule:
     def _lacking(self) -> dict[int, float]:
         """Return by target the attempts to a verdict, in units of the variance of one."""
         left_alone = self._left_alone
-        return {target: lacking for target, lacking in self._parts.checks.monitor.attempts_lacking(
-            self._parts.relearning.likely, self._round.problem.limit).items()
-            if target not in left_alone}
+        lacking = self._parts.checks.monitor.attempts_lacking(self._parts.relearning.likely)
+        return {target: attempts for target, attempts in lacking.items()
+                if target not in left_alone}
 
     @property
     def _is_deciding(self) -> bool:

@@ -75,7 +75,7 @@ class PolicyMonitor:
                 for target, detector in self.detectors.items()
                 if not detector.proven and target not in self._modelled}
 
-    def attempts_lacking(self, likely: Mapping[int, float], limit: float) -> dict[int, float]:
+    def attempts_lacking(self, likely: Mapping[int, float]) -> dict[int, float]:
         """
         Return how many attempts each policy without a proof seems to lack to a verdict.
 
@@ -85,7 +85,7 @@ class PolicyMonitor:
         :param likely: that mean, by target.
         """
         return {target: min(lacking, self.detectors[target].lacking)
-                / (_LEAST_MARGIN + abs(likely.get(target, 0.0) - limit)) ** 2
+                / (_LEAST_MARGIN + abs(likely.get(target, 0.0) - self._limit)) ** 2
                 for target, lacking in self.unproven_targets.items()}
 
     @property
