@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 import math
 
 from mnm_ros.core import (
@@ -20,7 +20,12 @@ from mnm_ros.core import (
     Samples,
     TakesTurns,
 )
+from mnm_ros.core.detection.pair_watch import PairWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.change_log import ChangeLog, Decided
+from mnm_ros.core.mnm.memory import HeldHypothesis
+from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation
 from mnm_ros.view.sentences import sentence
@@ -32,6 +37,14 @@ QUANTUM = 4
 def policy(target: int) -> Policy:
     """Return a policy that goes one step to ``target``."""
     return Policy(target, QUANTUM, (HOME,), ((RESET if target == HOME else target,),))
+
+
+def building_phase(new_stream: Callable[[int], BaseAlgorithm], schedule: Schedule, shared: bool,
+                   transitions: TransitionMonitor | None = None, log: ChangeLog | None = None,
+                   ) -> BuildingPhase:
+    """Return the building phase of a first round."""
+    return BuildingPhase(new_stream, schedule, shared, transitions, PairWatch(),
+                         log or ChangeLog(), 1, HeldHypothesis())
 
 
 def decided(log: ChangeLog) -> list[Decided]:

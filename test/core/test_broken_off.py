@@ -36,7 +36,7 @@ from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.study.methods import found_by
 import numpy as np
 import pytest
-from scripted import HOME, policy, ScriptedBase
+from scripted import building_phase, HOME, policy, ScriptedBase
 from tiers import strength, thorough
 
 RADIUS, DELTA, TARGETS = 4.0, 0.1, 8
@@ -217,7 +217,7 @@ class Clinging(ScriptedBase):
 @pytest.mark.parametrize(('pause', 'quantum'), [(1, 4), (5, 5), (7, 7), (1000, 16)])
 def test_a_quantum_waits_for_the_end_of_an_attempt_but_not_for_ever(
         pause: int, quantum: int) -> None:
-    phase = BuildingPhase(lambda number: Clinging(pause), StreamSchedule(2), shared=False)
+    phase = building_phase(lambda number: Clinging(pause), StreamSchedule(2), shared=False)
     steps = 0
     while phase.schedule.quanta == 1:
         phase.observe(phase.next_action(), HOME)

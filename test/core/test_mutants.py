@@ -11,7 +11,6 @@ from mnm_ros.core import Counts, Detector, Policy, Problem, RESET, Round, settin
 from mnm_ros.core.components import BASES, empirical_step_bound
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.change_log import ChangeLog
 from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.model.episode import Episode
@@ -24,7 +23,7 @@ from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
-from scripted import HOME, policy, QUANTUM, ScriptedBase
+from scripted import building_phase, HOME, policy, QUANTUM, ScriptedBase
 from test_mnm import mnm, Script
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
@@ -42,7 +41,7 @@ def test_while_building_it_can_be_resumed_before_the_first_step_only() -> None:
 
 
 def test_the_steps_of_a_stream_are_those_since_its_start() -> None:
-    phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=False)
+    phase = building_phase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=False)
     while len(phase.streams) < 2:
         phase.observe(RESET, HOME)
     for _ in range(3):
@@ -53,7 +52,7 @@ def test_the_steps_of_a_stream_are_those_since_its_start() -> None:
 
 
 def test_which_stream_has_the_robot_is_told_once_there_are_several() -> None:
-    phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=False)
+    phase = building_phase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=False)
     told = []
     while phase.schedule.quanta < 30:
         phase.observe(RESET, HOME)
@@ -161,7 +160,7 @@ class Evaluating(ScriptedBase):
 
 def test_a_stream_that_evaluates_has_the_robot_for_the_way_home_and_one_attempt() -> None:
     """For two quanta, as nobody can say that an episode has ended; at once if one has."""
-    phase = BuildingPhase(lambda number: Evaluating(0), StreamSchedule(2), shared=False)
+    phase = building_phase(lambda number: Evaluating(0), StreamSchedule(2), shared=False)
     for _ in range(2 * QUANTUM):
         phase.observe(RESET, HOME)
         assert phase.schedule.quanta == 1
@@ -175,7 +174,7 @@ def test_a_stream_that_evaluates_has_the_robot_for_the_way_home_and_one_attempt(
 def test_a_base_that_never_gives_the_robot_back_has_it_for_four_quanta() -> None:
     class Busy(ScriptedBase):
         between_attempts = False
-    phase = BuildingPhase(lambda number: Busy(0), StreamSchedule(2), shared=False)
+    phase = building_phase(lambda number: Busy(0), StreamSchedule(2), shared=False)
     for _ in range(4 * QUANTUM - 1):
         phase.observe(RESET, HOME)
     assert phase.schedule.quanta == 1
@@ -184,7 +183,7 @@ def test_a_base_that_never_gives_the_robot_back_has_it_for_four_quanta() -> None
 
 
 def test_streams_witness_and_miss_what_others_do_but_no_reset() -> None:
-    phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=True)
+    phase = building_phase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=True)
     while len(phase.streams) < 2:
         phase.observe(RESET, HOME)
     active, other = phase.base, next(

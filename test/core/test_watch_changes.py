@@ -37,7 +37,7 @@ from mnm_ros.core.watch.rediscovery import Rediscovery, StepLimit
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
-from scripted import alarm, decided, HOME, policy, ScriptedBase
+from scripted import alarm, building_phase, decided, HOME, policy, ScriptedBase
 from test_transition_detector import detectors
 from test_watch_phase import HORIZON, known, LIMIT, PROBLEM, run, Script, tau, watching, World
 from tiers import strength, thorough
@@ -657,8 +657,8 @@ def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
 
 def building(transitions: TransitionMonitor, log: ChangeLog) -> BuildingPhase:
     """Return a building phase of several streams in which action 5 at home changes soon."""
-    phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), False,
-                          transitions, log=log)
+    phase = building_phase(
+        lambda number: ScriptedBase(0), StreamSchedule(2), False, transitions, log)
     for _ in range(60):
         phase.observe(RESET, HOME)
         phase.observe(5, 5)
@@ -699,8 +699,8 @@ def test_a_change_while_building_is_told_and_replaces_the_streams() -> None:
 def test_a_change_from_before_the_streams_began_replaces_none() -> None:
     """A stream that has replaced others goes on when more of the same change is noticed."""
     transitions, log = TransitionMonitor(1e-3), ChangeLog()
-    phase = BuildingPhase(
-        lambda number: Forgetting(0), DoublingSchedule(), True, transitions, log=log)
+    phase = building_phase(
+        lambda number: Forgetting(0), DoublingSchedule(), True, transitions, log)
 
     def told(action: int, state: int) -> bool:
         phase.observe(RESET, HOME)

@@ -63,10 +63,10 @@ class BuildingPhase(MnmPhase):
         start. If nothing has changed since, they come from the same CMP; if something has,
         the stream is as worthless as it would be on its own.
     :param transitions: sees the steps of all streams; None if it is not asked for.
-    :param pairs: that fail, are suspected or closed; None to begin with nothing.
+    :param pairs: that fail, are suspected or closed.
     :param log: receives what changes, and whether closed pairs lead on again.
     :param round_number: of the round, for the log.
-    :param held: the hypothesis that is published meanwhile; None without any.
+    :param held: the hypothesis that is published meanwhile.
     :ivar base: the stream that has the robot.
     :ivar here: where the robot is; None if that is not known.
     :ivar steps_taken: steps of all streams.
@@ -81,16 +81,15 @@ class BuildingPhase(MnmPhase):
 
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  schedule: Schedule, shared: bool,
-                 transitions: TransitionMonitor | None = None,
-                 pairs: PairWatch | None = None, log: ChangeLog | None = None,
-                 round_number: int = 1, held: HeldHypothesis | None = None) -> None:
+                 transitions: TransitionMonitor | None, pairs: PairWatch, log: ChangeLog,
+                 round_number: int, held: HeldHypothesis) -> None:
         self.schedule = schedule
         self._new_stream = new_stream
         self._shared = shared
         self._transitions = transitions
-        self._pairs = pairs or PairWatch()
-        self._log, self._round = log or ChangeLog(), round_number
-        self._held = held or HeldHypothesis()
+        self._pairs = pairs
+        self._log, self._round = log, round_number
+        self._held = held
         self.steps_taken = 0
         self.withdrawn: dict[int, None] = {}
         self.worked = False
