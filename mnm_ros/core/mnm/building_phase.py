@@ -68,9 +68,7 @@ class BuildingPhase(MnmPhase):
     :param round_number: of the round, for the log.
     :param held: the hypothesis that is published meanwhile.
     :ivar base: the stream that has the robot.
-    :ivar here: where the robot is; None if that is not known.
     :ivar steps_taken: steps of all streams.
-    :ivar worked: whether they have learnt from what others had executed.
     :ivar withdrawn: targets of certified policies that a pair took away by its alarm.
 
     Source: Gajane et al. 2019, section 4.
@@ -92,14 +90,14 @@ class BuildingPhase(MnmPhase):
         self._held = held
         self.steps_taken = 0
         self.withdrawn: dict[int, None] = {}
-        self.worked = False
+        self._worked = False    # whether they have learnt from what others had executed
         self._begun = 0    # streams so far
         self._learning: dict[int, BaseAlgorithm] = {}    # by number, in the order of their start
         self._started: dict[int, int] = {}    # by number of those that take turns: steps before
         self._closed: tuple[Pair, ...] = ()    # that are not tried; none was ever if empty
         self._executed: dict[Pair, int] = {}    # since the first of these began
         self._watches: dict[int, CertificateWatch] = {}    # by number of those that take turns
-        self.here: int | None = None
+        self._here: int | None = None
         self._asked: int | None = None
         self._activate()
 
@@ -148,7 +146,7 @@ class BuildingPhase(MnmPhase):
     @property
     def can_snapshot(self) -> bool:
         """Whether it can be saved: all streams are of the core, or none has learnt anything."""
-        return self.steps_taken == 0 and not self.worked or not self.foreign
+        return self.steps_taken == 0 and not self._worked or not self.foreign
 
     @property
     def foreign(self) -> Sequence[object]:
@@ -188,7 +186,7 @@ class BuildingPhase(MnmPhase):
 
     def observe(self, action: int, state: int) -> None:
         """Pass a step on to the streams and end the quantum where it is due."""
-        pair, self.here, self._asked = pair_of(self.here, action), state, None
+        pair, self._here, self._asked = pair_of(self._here, action), state, None
         self.base.observe(action, state)
         self._steps += 1
         self.steps_taken += 1
@@ -210,7 +208,7 @@ class BuildingPhase(MnmPhase):
 
         :param after: where it has led; None if it was broken off.
         """
-        self.worked = True
+        self._worked = True
         for stream in self._learners():
             if after is None:
                 stream.add_censored(state, action)
@@ -321,10 +319,10 @@ class BuildingPhase(MnmPhase):
         The other streams are between two attempts. But a step that was broken off is none that
         they may leave out: what they learn from would be a choice of the steps that were made.
         """
-        if pair := pair_of(self.here, self._asked):
+        if pair := pair_of(self._here, self._asked):
             for stream in self._learners(self.base):
                 stream.add_censored(*pair)
-        self.here = self._asked = None
+        self._here = self._asked = None
         self.base.interrupt()
 
     def _quantum_over(self) -> bool:
