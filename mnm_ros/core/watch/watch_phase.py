@@ -310,8 +310,8 @@ class WatchPhase(CheckingPhase):
     def _waits_for(self) -> Pair | None:
         """Return the stopped pair if only such are left for the run; attempts may have others."""
         stopping = self.parts.pairs.stopping
-        ahead = (self._here, self.base.next_action()) if stopping else None
-        return next((pair for pair in stopping if pair == ahead), None)
+        ahead = pair_of(self._here, self.base.next_action()) if stopping else None
+        return ahead if ahead in stopping else None
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow; return whether there is any."""
