@@ -675,7 +675,7 @@ def replaced(phase: BuildingPhase) -> list[BaseAlgorithm]:
 def test_the_hypothesis_goes_on_with_the_detectors_of_its_stream() -> None:
     transitions = TransitionMonitor(1e-3)
     phase = building(transitions, ChangeLog())
-    assert phase.transitions_of(phase.streams[0]) is transitions
+    assert phase.keep_transitions(phase.streams[0]) is transitions
     assert [*detectors(transitions)] == [(HOME, 5)]
     assert detectors(transitions)[HOME, 5].executions == 60
 
@@ -745,7 +745,7 @@ def test_after_a_stream_that_was_begun_later_the_detectors_begin_again() -> None
     transitions = TransitionMonitor(1e-3)
     phase = building(transitions, ChangeLog())
     made = transitions._made
-    assert phase.transitions_of(phase.streams[1]) is transitions
+    assert phase.keep_transitions(phase.streams[1]) is transitions
     assert not detectors(transitions)
     for _ in range(99):
         assert not transitions.record(HOME, 5, 6)

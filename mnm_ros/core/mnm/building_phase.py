@@ -122,8 +122,8 @@ class BuildingPhase(MnmPhase):
         """Return the same by number, which no two streams of the phase share."""
         return dict(reversed(self._learning.items()))
 
-    def transitions_of(self, stream: BaseAlgorithm) -> TransitionMonitor | None:
-        """Return the watch, with what it saw of known states since the start of ``stream``."""
+    def keep_transitions(self, stream: BaseAlgorithm) -> TransitionMonitor | None:
+        """Drop detectors but of known states, all if older than ``stream``; return the rest."""
         if self._transitions is not None:
             self._transitions.keep([policy.target for policy in stream.policies]
                                    if self.steps_of(stream) == self.steps_taken else [])
@@ -182,7 +182,7 @@ class BuildingPhase(MnmPhase):
         stream = self.base
         if not stream.finished:
             return self
-        return mnm.check(stream.policies, self.steps_of(stream), self.transitions_of(stream))
+        return mnm.check(stream.policies, self.steps_of(stream), self.keep_transitions(stream))
 
     def observe(self, action: int, state: int) -> None:
         """Pass a step on to the streams and end the quantum where it is due."""
