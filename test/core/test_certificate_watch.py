@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from mnm_ros.core import BaseAlgorithm, Foresees, Outlook, Policy, ProvisionalPolicy, RESET
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.certificate_watch import (
     AGAIN,
     ALARMED,
@@ -21,7 +20,7 @@ from mnm_ros.core.mnm.certificate_watch import (
 from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.model.counts import Pair
 import pytest
-from scripted import HOME, policy, ScriptedBase
+from scripted import building_phase, HOME, policy, ScriptedBase
 
 MOVE = (0, 0)
 RUN = cast(BaseAlgorithm, SimpleNamespace(policies=(
@@ -116,18 +115,19 @@ class Foreseeing(ScriptedBase, Foresees):
 def test_states_are_examined_again_when_a_run_has_taken_a_part_of_its_steps_more(
         steps: int) -> None:
     """Or the certificates of many states take most of the time of a long run."""
-    watch, transitions, run = CertificateWatch(), TransitionMonitor(0.01), Foreseeing()
+    run = Foreseeing()
+    watch = CertificateWatch(run, TransitionMonitor(0.01))
     for _ in range(steps):
-        watch.executed(None, HOME, run, transitions)
+        watch.executed(None, HOME)
     before = run.examined
     for _ in range(int(AGAIN * steps)):
-        watch.executed(None, HOME, run, transitions)
+        watch.executed(None, HOME)
     assert 8 <= run.examined - before <= 10    # of ten states
 
 
 def test_what_was_found_in_a_run_is_kept_while_another_has_the_robot() -> None:
-    phase = BuildingPhase(lambda number: Foreseeing(), StreamSchedule(2), False,
-                          TransitionMonitor(1e-3))
+    phase = building_phase(lambda number: Foreseeing(), StreamSchedule(2), False,
+                           TransitionMonitor(1e-3))
     turns = 0
     for _ in range(40 * LOOK_EVERY):
         stream = phase.base
