@@ -78,7 +78,7 @@ class Examiner:
 
     def bound(self, policy: Policy) -> float:
         """Return the steps that a policy takes at most by its best certificate."""
-        return min(self.certificate(each, policy).bound for each in self.evidence)
+        return min(self._model(each, policy).bound() for each in self.evidence)
 
     def examine(self, policy: Policy, steps: float) -> Examination:
         """Return a policy, and the steps that it seems to take, with its best certificate."""
@@ -116,13 +116,13 @@ class Examiner:
 
     def certifies(self, policy: Policy) -> bool:
         """Return whether the latest evidence certifies a policy."""
-        return self.certificate(self.latest, policy).bound <= self._problem.limit
+        return self._model(self.latest, policy).bound() <= self._problem.limit
 
     def needs_map(self, policy: Policy) -> bool:
         """Return whether the model would not certify a policy if nothing were declared."""
         limit, support = self._problem.limit, self._problem.support
-        return bool(support) and all(PolicyModel(each.sets, policy, limit).certify().bound > limit
-                                     for each in self.evidence)
+        return bool(support) and all(
+            PolicyModel(each.sets, policy, limit).bound() > limit for each in self.evidence)
 
     def certificate(self, evidence: CertificateEvidence, policy: Policy) -> Certificate:
         """Return the certificate of a policy by some evidence."""

@@ -266,23 +266,23 @@ class PolicyModel:
 
     def certify(self) -> Certificate:
         """Return the certificate: what the policy takes at most."""
-        known = len(self._policy.states)
-        values = self._at_last()
-        tilts = np.full(known, np.nan)
-        plain = values.copy()
+        worst, plain = self._alone(), self._at_last()
         for _ in range(self._policy.horizon):
-            steps, ahead = self._worst(values, tilts)
             plain = self._plain_before(plain)
-            values = self._step_back(values, steps)
-        _, least = least_mean(self._fractions, ahead, self._radius, np.full(known, np.nan))
+        _, least = least_mean(self._fractions, self._ahead(worst[-2], self._never_seen(worst[-2])),
+                              self._radius, np.full(len(self._resets), np.nan))
         visits = self._visits()
-        weights = visits.sum(axis=0) * np.where(self._resets, 0.0, steps - 1 - least)
+        weights = visits.sum(axis=0) * np.where(self._resets, 0.0, worst[-1][:-2] - 1 - least)
         pairs = zip(self._policy.states, self._policy.actions[0])
         return Certificate(
-            bound=float(values[0]),
+            bound=float(worst[-1][0]),
             empirical=float(plain[0]),
             steps=self._steps(visits),
             weights={pair: float(weight) for pair, weight in zip(pairs, weights) if weight > 0})
+
+    def bound(self) -> float:
+        """Return the bound of the certificate alone, which takes less time."""
+        return float(self._alone()[-1][0])
 
     def steps(self) -> float:
         """Return ``tau`` if the counts were the truth."""
@@ -314,13 +314,23 @@ class PolicyModel:
         values[-1] = 0.0
         return values
 
-    def _worst(self, values: Floats, tilts: Floats) -> tuple[Floats, Floats]:
-        """Return the most steps that the known states take before ``values``, and those ahead."""
+    def _alone(self) -> list[Floats]:
+        """Return ``V_h`` by column, each pair as bad as its set allows, from the end on."""
+        values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
+        for _ in range(self._policy.horizon):
+            values.append(self._step_back(values[-1], self._worst(values[-1], tilts)))
+        return values
+
+    def _worst(self, values: Floats, tilts: Floats) -> Floats:
+        """Return the most steps that the known states take before ``values``."""
         top = self._never_seen(values)
-        ahead = np.where(self._reserved, top[:, None], values[self._following])
         _, gain = least_mean(self._fractions, np.maximum(
-            0.0, top[:, None] - ahead), self._radius, tilts)
-        return 1 + top - gain, ahead
+            0.0, top[:, None] - self._ahead(values, top)), self._radius, tilts)
+        return 1 + top - gain
+
+    def _ahead(self, values: Floats, top: Floats) -> Floats:
+        """Return the steps after each end, as [row, slot]; the reserved place is as bad as any."""
+        return np.where(self._reserved, top[:, None], values[self._following])
 
     def _never_seen(self, values: Floats) -> Floats:
         """Return the most steps after an end that was never seen, by known state."""

@@ -266,22 +266,14 @@ class JointModel(PolicyModel):
         return drives_backwards(
             slots, self._plausible, self._budget, self._at_last(), self._policy.horizon)
 
-    def _worst(self, values: Floats, tilts: Floats) -> tuple[Floats, Floats]:
+    def _worst(self, values: Floats, tilts: Floats) -> Floats:
         """Do so with floors, too: what a pair may do above its floor is at worst."""
-        steps, ahead = super()._worst(values, tilts)
-        rows = self._plausible
-        if rows.floored.any():
-            top = self._never_seen(values)
-            free = 1 + top - rows.floors * (top - values[rows.on])
-            steps = np.where(rows.floored, np.maximum(steps, free), steps)
-        return steps, ahead
-
-    def _alone(self) -> list[Floats]:
-        """Return what the pairs take at worst, each for itself, from the end on."""
-        values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
-        for _ in range(self._policy.horizon):
-            values.append(self._step_back(values[-1], self._worst(values[-1], tilts)[0]))
-        return values
+        steps, rows = super()._worst(values, tilts), self._plausible
+        if not rows.floored.any():
+            return steps
+        top = self._never_seen(values)
+        free = 1 + top - rows.floors * (top - values[rows.on])
+        return np.where(rows.floored, np.maximum(steps, free), steps)
 
     def _together(self, alone: Sequence[Floats], rows: list[int], by: Shares, *,
                   least: bool = False) -> float:
