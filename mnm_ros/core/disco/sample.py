@@ -189,7 +189,7 @@ class Sampling:
         for action in range(self._rows.actions):
             pair = state, action
             visits = made.get(pair, 0)
-            if visits < wanted.get(pair, 0) or visits < walked.get(pair, 0):
+            if visits < wanted.get(pair, 0) or walked and visits < walked.get(pair, 0):
                 rank = pair in self._avoided, visits
                 if rank < first:
                     first, found = rank, action

@@ -56,8 +56,8 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
         # value 0 was observed, or in a ball without room.
         plain = _sums(fractions * values)
         sure = (plain <= 0) | (radius < _LEAST_RADIUS)
-        if sure.any():
-            plausible[:, sure], bound[sure] = fractions[:, sure], plain[sure]
+        np.copyto(plausible, fractions, where=sure)
+        np.copyto(bound, plain, where=sure)
         tight = np.flatnonzero(~(sure | (mass <= 1)))
         if len(tight):
             plausible[:, tight], bound[tight], tilt[tight] = _tilted(
