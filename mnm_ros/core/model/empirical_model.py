@@ -214,32 +214,15 @@ class EmpiricalModel:
                          smoothing: float) -> Floats:
         rows, away = self.rows_of(moves), moves == RESET
         masses = self.tally[rows] / (self.visits[rows] + smoothing)[:, None]
-        outside = self.columns[rows] < 0
+        ends = self.columns[rows]
+        outside = ends < 0
         failing = (smoothing / (self.visits[rows] + smoothing)
                    + np.where(outside & ~hits[rows], masses, 0.0).sum(axis=1))
         costs = 1 + np.where(away, 0.0, failing * (1 + limit))
         masses = np.where(outside | hits[rows] | away[:, None], 0.0, masses)
-        return self.equations(masses, rows, away).values(costs)
-
-    def equations(self, masses: Floats, rows: Indices, away: Bools,
-                  more: tuple[Indices, Indices, Floats] | None = None,
-                  leak: float = 0.0) -> Equations:
-        """
-        Return the equations of a policy.
-
-        :param masses: of moves to known states, as [state, slot].
-        :param rows: of the policy.
-        :param away: whether it plays RESET, as [state].
-        :param more: origins, ends and masses of further moves.
-        :param leak: the part of each mass that is left out.
-        """
-        origins, slots = np.nonzero(masses)
-        resets = np.flatnonzero(away)
-        parts = [(origins, self.columns[rows][origins, slots], masses[origins, slots]),
-                 (resets, np.zeros_like(resets), np.ones(len(resets)))]
-        parts += [more] if more else []
-        origins, ends, masses = (np.concatenate(column) for column in zip(*parts))
-        return Equations(len(self.states), origins, ends, masses * (1 - leak))
+        return equations(    # RESET leads home
+            np.column_stack([masses, away]),
+            np.column_stack([ends, np.zeros_like(rows)])).values(costs)
 
 
 class Equations:
@@ -260,9 +243,14 @@ class Equations:
         # Imported on first use: few explorations have so many states, and every node starts.
         from scipy.sparse import csc_matrix
         from scipy.sparse.linalg import splu
-        diagonal = np.arange(n)
-        matrix = csc_matrix((np.concatenate([np.ones(n), -masses]), (
-            np.concatenate([diagonal, origins]), np.concatenate([diagonal, ends]))), (n, n))
+        some, diagonal = masses > 0, np.arange(n) * (n + 1)
+        # Added up here: to have scipy do so takes longer than to solve.
+        places, entry = np.unique(np.concatenate([diagonal, ends[some] * n + origins[some]]),
+                                  return_inverse=True)
+        entries = np.bincount(entry, np.concatenate([np.ones(n), -masses[some]]))
+        matrix = csc_matrix((
+            entries, (places % n).astype(np.int32),
+            np.searchsorted(places, np.arange(n + 1) * n).astype(np.int32)), (n, n))
         try:
             self._factors = splu(matrix)
         except RuntimeError as error:
@@ -283,6 +271,19 @@ class Equations:
             return np.asarray(np.linalg.solve(self._matrix.T, first), dtype=np.float64)
         solution: Floats = self._factors.solve(first, 'T')
         return solution
+
+
+def equations(masses: Floats, ends: Indices, leak: float = 0.0) -> Equations:
+    """
+    Return the equations of a policy.
+
+    :param masses: of moves to known states, as [state, move].
+    :param ends: the numbers of these states; any without mass.
+    :param leak: the part of each mass that is left out.
+    """
+    known, moves = masses.shape
+    return Equations(known, np.arange(known).repeat(moves), np.maximum(0, ends).ravel(),
+                     masses.ravel() * (1 - leak))
 
 
 class Excess(NamedTuple):

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
-from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations
+from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations, equations
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.plausible import ConfidenceRegion, most_favourable
 import numpy as np
@@ -250,10 +250,10 @@ class OptimisticPolicyIteration:
         chosen = np.searchsorted(cells.places, best)
         back, there, row = back[chosen], there[:, chosen].T, row[chosen]
         fees = np.where(away, 0.0, cells.fees[chosen])
-        again, equations = self._evaluate(
+        again, solved = self._evaluate(
             fees, row, away, found.masses[chosen], found.left[chosen], end[chosen],
             there > back[:, None], back < beyond[chosen])
-        return _Way(row, away, least, there, fees, again, equations)
+        return _Way(row, away, least, there, fees, again, solved)
 
     def _weigh(self, way: _Way) -> None:
         """Say what the way plays and spends, and what each of its pairs owes to optimism."""
@@ -288,21 +288,20 @@ class OptimisticPolicyIteration:
         states = self._states
         masses = np.where(self._hits[row] | away[:, None], 0.0, masses)
         left = np.where(away, 0.0, left)
-        outside = self._model.columns[row] < 0
+        columns = self._model.columns[row]
+        outside = columns < 0
         lost = np.where(outside, masses, 0.0).sum(axis=1) + np.where(end < 0, left, 0.0)
-        home = np.where(outside & ~returns, masses, 0.0).sum(axis=1)
+        home = np.where(outside & ~returns, masses, 0.0).sum(axis=1) + away
         again: Floats = np.where(returns, masses, 0.0).sum(axis=1) + np.where(stays, left, 0.0)
-        origins = np.concatenate([states, states, states])
-        ends = np.concatenate([np.zeros_like(states), np.maximum(0, end), states])
-        more = np.concatenate([home, np.where(stays, 0.0, left), again])
-        some = more > 0
-        self._values, equations = self._solution(
-            1 + fees + lost - again * fees, np.where(outside | returns, 0.0, masses), row, away,
-            (origins[some], ends[some], more[some]))
-        return again, equations
+        self._values, solved = self._solution(
+            1 + fees + lost - again * fees,
+            np.column_stack([np.where(outside | returns, 0.0, masses), home,
+                             np.where(stays, 0.0, left), again]),
+            np.column_stack([columns, np.zeros_like(states), end, states]))
+        return again, solved
 
-    def _solution(self, costs: Floats, masses: Floats, row: Indices, away: Bools,
-                  more: tuple[Indices, Indices, Floats]) -> tuple[Floats, Equations]:
+    def _solution(self, costs: Floats, masses: Floats,
+                  ends: Indices) -> tuple[Floats, Equations]:
         """
         Return the values of a policy, and their equations.
 
@@ -311,10 +310,10 @@ class OptimisticPolicyIteration:
         """
         for leak in (0.0, 1 / _FARTHEST) if self._cold else (0.0,):
             with suppress(np.linalg.LinAlgError):
-                equations = self._model.equations(masses, row, away, more, leak)
-                values = equations.values(costs)
+                solved = equations(masses, ends, leak)
+                values = solved.values(costs)
                 if np.isfinite(values).all() and values.min() > 1 - 1e-9:
-                    return values, equations
+                    return values, solved
         raise np.linalg.LinAlgError('no policy that arrives')
 
 
