@@ -67,7 +67,7 @@ class ProvisionalPolicies:
         """
         known, memory = self._certifier.known, self.memory
         self._drop()
-        near = [state for state in self._ruling_out.within_reach if state not in known.policies]
+        near = self._ruling_out.within_reach(known.policies)
         due = dict.fromkeys((*memory.certified, *near))
         if at_most is None:
             for state in tuple(memory.certified):

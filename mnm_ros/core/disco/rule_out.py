@@ -109,11 +109,11 @@ class Exclusion:
         self._close: dict[int, None] = {}    # several ways lead there, no single one is short
         self._ruled_out: tuple[tuple[int, ...], int] | None = None    # all but these, of so many
 
-    @property
-    def within_reach(self) -> list[int]:
-        """Return the states sampled that seemed to be within reach last, near ones first."""
-        return sorted((state for state in self._sampling.sampled if state in self.distance
-                       and self._promising(state)), key=self.distance.__getitem__)
+    def within_reach(self, known: Collection[int]) -> list[int]:
+        """Return the sampled states but known ones that last seemed near, near ones first."""
+        return sorted((state for state in self._sampling.sampled if state not in known
+                       and state in self.distance and self._promising(state)),
+                      key=self.distance.__getitem__)
 
     def near(self, known: Collection[int]) -> Mapping[int, float]:
         """
