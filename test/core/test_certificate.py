@@ -118,7 +118,7 @@ def test_a_bound_is_below_the_truth_with_no_more_than_its_probability(most: int)
             for actions in (planned(sets.counts, known, target), other):
                 policy = Policy(target, HORIZON, tuple(known), (actions,))
                 model = PolicyModel(sets, policy, LIMIT)
-                bound = model.certify().bound * (1 + 1e-9)
+                bound = model.bound * (1 + 1e-9)
                 wrong |= model.lower_bound() > attempt_cost(cmp, policy) * (1 + 1e-9)
                 for published in (policy, policy.on(range(5)), policy.on(range(states))):
                     wrong |= bound < attempt_cost(cmp, published)
@@ -141,12 +141,11 @@ def test_with_many_samples_the_bound_comes_close_to_the_truth() -> None:
     actions = planned(sets.counts, range(3), 4)
     policy = Policy(4, HORIZON, (0, 1, 2), (actions,))
     model = PolicyModel(sets, policy, LIMIT)
-    certificate = model.certify()
     assert attempt_cost(cmp, policy) - 0.15 < model.lower_bound() < attempt_cost(cmp, policy)
     assert actions[:2] == (0, 0)
-    assert attempt_cost(cmp, policy) < certificate.bound < attempt_cost(cmp, policy) + 0.15
-    assert certificate.empirical == pytest.approx(attempt_cost(cmp, policy), abs=0.05)
-    assert certificate.steps == pytest.approx(expected_steps(cmp, policy), abs=0.05)
+    assert attempt_cost(cmp, policy) < model.bound < attempt_cost(cmp, policy) + 0.15
+    assert model.empirical == pytest.approx(attempt_cost(cmp, policy), abs=0.05)
+    assert model.steps == pytest.approx(expected_steps(cmp, policy), abs=0.05)
 
 
 def test_the_bound_of_one_sure_step_written_out() -> None:
@@ -158,7 +157,7 @@ def test_the_bound_of_one_sure_step_written_out() -> None:
     home = outside = 1 + LIMIT
     for _ in range(HORIZON):
         home, outside = 1 + (1 - arrives) * max(home, outside), max(1 + LIMIT, 1 + home)
-    certificate = PolicyModel(sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT).certify()
+    certificate = PolicyModel(sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT)
     assert certificate.bound == pytest.approx(home, rel=1e-9)
     assert certificate.empirical == pytest.approx(1.0)
     assert certificate.steps == 1.0
@@ -168,7 +167,7 @@ def test_the_bound_of_one_sure_step_written_out() -> None:
 def test_nothing_is_certified_without_samples() -> None:
     sets = ConfidenceSets(0.1)
     sets.add(0, 0, 1)
-    certificate = PolicyModel(sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT).certify()
+    certificate = PolicyModel(sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT)
     assert certificate.bound > 1 + LIMIT and certificate.weights
 
 
@@ -185,7 +184,7 @@ def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
     model = PolicyModel(sets, policy, 3.0)
     arriving = 1 - 0.25
     assert model.lower_bound() < arriving + 0.25 * (2 + 4)
-    assert model.certify().bound > 1 + (1 + 3.0) * arriving
+    assert model.bound > 1 + (1 + 3.0) * arriving
 
 
 def test_the_counts_as_the_truth_written_out() -> None:
@@ -200,11 +199,10 @@ def test_the_counts_as_the_truth_written_out() -> None:
                 sets.add(state, 0, after)
     policy = Policy(4, 40, (0, 1, 2), ((0, 0, RESET),))
     model = PolicyModel(sets, policy, LIMIT)
-    certificate = model.certify()
-    assert certificate.empirical == pytest.approx(attempt_cost(cmp, policy))
-    assert certificate.steps == pytest.approx(expected_steps(cmp, policy))
+    assert model.empirical == pytest.approx(attempt_cost(cmp, policy))
+    assert model.steps == pytest.approx(expected_steps(cmp, policy))
     # A RESET leaves nothing open.
-    assert set(certificate.weights) == {(0, 0), (1, 0)}
+    assert set(model.weights) == {(0, 0), (1, 0)}
 
 
 @pytest.mark.parametrize('shown', [0, 3])
@@ -256,7 +254,7 @@ def test_a_reset_that_is_published_later_is_no_free_step() -> None:
     for pair, after in (((0, 0), 1), ((1, 0), 2), ((1, 0), 3)):
         counts.add(*pair, after)
     policy = Policy(2, 3, (0, 1), ((0, 0),))
-    bound = PolicyModel(Exact(counts), policy, LIMIT).certify().bound
+    bound = PolicyModel(Exact(counts), policy, LIMIT).bound
     failed_there, reset_there = attempt_cost(cmp, policy), attempt_cost(cmp, policy.on((0, 1, 3)))
     assert failed_there == 2 + (1 + LIMIT) / 2 and reset_there == failed_there + 1 / 2
     assert bound == pytest.approx(reset_there)

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 import math
 
 from mnm_ros.core import EmpiricalModel, Policy, Problem, RESET, settings
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco, DiscoPhase
-from mnm_ros.core.disco.examiner import Examiner
+from mnm_ros.core.statistics.certificate import PolicyModel
 import numpy as np
 import pytest
 
@@ -130,9 +129,7 @@ def test_few_steps_do_not_show_that_a_policy_takes_too_long() -> None:
 
 def set_bound(bound: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the worst plausible CMP bound the steps of every policy by ``bound``."""
-    certificate = Examiner.certificate
-    monkeypatch.setattr(Examiner, 'certificate', lambda *given: replace(
-        certificate(*given), bound=bound))
+    monkeypatch.setattr(PolicyModel, 'bound', bound)
 
 
 AT_LIMIT = pytest.mark.parametrize(('bound', 'within'), [

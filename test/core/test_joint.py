@@ -91,7 +91,7 @@ def test_what_it_says_is_hardly_ever_wrong(most: int, floors: bool) -> None:
             limit = truth * (1 - 1e-9)
             model = JointModel(
                 evidence.balls(-math.log(delta)), policy, limit, declared)
-            missed = missed or model.bound() <= limit
+            missed = missed or model.bound <= limit
         wrong += missed
     assert binomial_tail(runs, delta, wrong) > 1e-3, wrong
 
@@ -103,8 +103,8 @@ def test_one_budget_takes_fewer_executions_than_one_for_each_pair() -> None:
     sets, evidence, declared = executed(
         cmp, np.random.default_rng(0), states, 26, nats)
     evidence.before = dict.fromkeys(evidence.before)    # all of them count
-    alone = PolicyModel(sets, policy, LIMIT, declared).certify().bound
-    joint = JointModel(evidence.balls(nats), policy, LIMIT, declared).bound()
+    alone = PolicyModel(sets, policy, LIMIT, declared).bound
+    joint = JointModel(evidence.balls(nats), policy, LIMIT, declared).bound
     assert joint < LIMIT < alone, (joint, alone)
 
 
@@ -114,7 +114,7 @@ def test_more_evidence_and_a_larger_chance_to_err_never_raise_the_bound() -> Non
         cmp = ring(rng, 4, 4)
         _, evidence, declared = executed(cmp, rng, 4, 20, 3.0)
         bounds = [JointModel(evidence.balls(nats), policy_of(4), LIMIT,
-                             declared).bound() for nats in (1.0, 2.0, 4.0, 8.0)]
+                             declared).bound for nats in (1.0, 2.0, 4.0, 8.0)]
         assert bounds == sorted(bounds), (seed, bounds)
 
 
@@ -131,12 +131,12 @@ def test_a_few_units_of_the_budget_decide_nothing_that_many_would_not() -> None:
         alone = model._drives_alone()
         rows = model.rows(alone[-1])
         # Each row alone is at worst as in the model without the short way.
-        assert np.array(alone) == pytest.approx(np.array(model._alone()))
+        assert np.array(alone) == pytest.approx(np.array(model._alone))
         least = model._together(alone, rows, shares(6), least=True)
         most = model._together(alone, rows, shares(6))
         bound = model._together(alone, rows, shares(UNITS))
         assert least <= bound + 1e-9 and bound <= most + 1e-9
-        assert (model.bound() <= LIMIT) == (min(bound, float(alone[-1][0])) <= LIMIT)
+        assert (model.bound <= LIMIT) == (min(bound, float(alone[-1][0])) <= LIMIT)
         sides.update([least > LIMIT, most > LIMIT] if states > 1 else [])
     assert min(sides.values()) > 2 and len(sides) == 2, sides
 
@@ -249,7 +249,7 @@ def test_pairs_certify_with_three_quarters_of_the_delta_of_their_test() -> None:
     when: dict[str, int] = {}
     for number in range(60):
         evidence.sets.add(0, 0, int(number % 4 > 0))
-        bound = JointModel(test.pairs.balls(nats), policy, problem.limit, declared).bound()
+        bound = JointModel(test.pairs.balls(nats), policy, problem.limit, declared).bound
         if test.certified_by_pairs():
             when.setdefault('certified', number)
         if bound <= problem.limit:
@@ -270,5 +270,5 @@ def test_a_step_that_was_broken_off_may_have_led_anywhere(
                 sets.add_censored(0, 0)
             sets.add(0, 0, 1)
         bounds.append(JointModel(evidence.balls(3.0), policy_of(1), 4.0,
-                                 declared).bound())
+                                 declared).bound)
     assert bounds[0] < 1.5 < bounds[1], bounds

@@ -75,7 +75,7 @@ class PolicyTest(BettingEvaluation):
             self._enough, self._too_much = -math.inf, math.inf
         if self._enough < nats < self._too_much:
             model = JointModel(self.pairs.balls(nats), self.policy, limit, support)
-            if model.bound() <= limit:
+            if model.bound <= limit:
                 self._enough = nats
             else:
                 self._too_much = nats

@@ -18,7 +18,7 @@ from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
-from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
+from mnm_ros.core.statistics.certificate import PolicyModel
 
 
 class Examination(NamedTuple):
@@ -31,7 +31,7 @@ class Examination(NamedTuple):
 
     policy: Policy
     evidence: CertificateEvidence
-    certificate: Certificate
+    certificate: PolicyModel
     steps: float
 
 
@@ -78,7 +78,7 @@ class Examiner:
 
     def bound(self, policy: Policy) -> float:
         """Return the steps that a policy takes at most by its best certificate."""
-        return min(self._model(each, policy).bound() for each in self.evidence)
+        return min(self.certificate(each, policy).bound for each in self.evidence)
 
     def examine(self, policy: Policy, steps: float) -> Examination:
         """Return a policy, and the steps that it seems to take, with its best certificate."""
@@ -91,7 +91,7 @@ class Examiner:
         """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
         bounds = []
         for evidence in self.evidence:
-            model = self._model(evidence, policy)
+            model = self.certificate(evidence, policy)
             likely = model.lower_bound(doubt=False)
             bounds.append(model.lower_bound() if likely > self._problem.limit else likely)
         return max(bounds)
@@ -116,22 +116,18 @@ class Examiner:
 
     def certifies(self, policy: Policy) -> bool:
         """Return whether the latest evidence certifies a policy."""
-        return self._model(self.latest, policy).bound() <= self._problem.limit
+        return self.certificate(self.latest, policy).bound <= self._problem.limit
 
     def needs_map(self, policy: Policy) -> bool:
         """Return whether the model would not certify a policy if nothing were declared."""
         limit, support = self._problem.limit, self._problem.support
         return bool(support) and all(
-            PolicyModel(each.sets, policy, limit).bound() > limit for each in self.evidence)
+            PolicyModel(each.sets, policy, limit).bound > limit for each in self.evidence)
 
-    def certificate(self, evidence: CertificateEvidence, policy: Policy) -> Certificate:
+    def certificate(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
         """Return the certificate of a policy by some evidence."""
-        return self._model(evidence, policy).certify()
+        return PolicyModel(evidence.sets, policy, self._problem.limit, self._problem.support)
 
     def steps(self, policy: Policy) -> float:
         """Return the steps that a policy takes if the latest counts are the truth."""
-        return self._model(self.latest, policy).steps()
-
-    def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
-        return PolicyModel(
-            evidence.sets, policy, self._problem.limit, self._problem.support)
+        return self.certificate(self.latest, policy).steps

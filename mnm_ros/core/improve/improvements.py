@@ -181,9 +181,8 @@ class Improvements(BackgroundTask):
         best = _best_by_counts(old, problem, reach)
         # What goes by the step has no model: its first row takes its place.
         same = old if len(old.actions) == 1 else replace(old, actions=old.actions[:1])
-        tried = [(policy, PolicyModel(
-            reach.sets, policy, limit, problem.support).certify())
-            for policy in ((same,) if best is None or best.same_as(same) else (same, best))]
+        tried = [(policy, PolicyModel(reach.sets, policy, limit, problem.support))
+                 for policy in ((same,) if best is None or best.same_as(same) else (same, best))]
         new, found = min(tried, key=lambda each: each[1].bound)    # the old one if that is as good
         before = tried[0][1]
         if before.bound <= limit and found.bound > _CLEARLY * before.bound:

@@ -48,7 +48,7 @@ it, that RESET is a step of the attempt; the maximum covers both, for each state
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 import math
 from typing import NamedTuple, Protocol
 
@@ -152,24 +152,6 @@ def _mixed(learnt: float, bet: float) -> float:
     return least + math.log(2) - math.log(math.exp(least - learnt) + math.exp(least - bet))
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """
-    The bounds on a stationary policy.
-
-    :ivar bound: no less than ``E[X]`` of an attempt.
-    :ivar empirical: the same if the counts were the truth.
-    :ivar steps: ``tau`` if the counts were the truth.
-    :ivar weights: per pair that the policy executes, how far its set leaves the value open at the
-        start of an attempt, times the visits to be expected.
-    """
-
-    bound: float
-    empirical: float
-    steps: float
-    weights: dict[Pair, float]
-
-
 class Balls(Protocol):
     """
     What is plausible of pairs, as far as a model asks for it.
@@ -247,6 +229,9 @@ class PolicyModel:
     """
     One stationary policy under the sets: what is certain about it, and what is not.
 
+    It is the certificate of the policy if its bound is within the limit. Whatever is asked for is
+    worked out then, from the sets as they were when the model was made.
+
     :param sets: of the pairs.
     :param policy: its states are the known ones, home first.
     :param limit: ``m``, the steps to certify.
@@ -264,29 +249,40 @@ class PolicyModel:
          self._closed, self._ends) = plausible_rows(
             sets, tuple(zip(known, moves)), columns(known, policy.target), support)
 
-    def certify(self) -> Certificate:
-        """Return the certificate: what the policy takes at most."""
-        worst, plain = self._alone(), self._at_last()
-        for _ in range(self._policy.horizon):
-            plain = self._plain_before(plain)
-        _, least = least_mean(self._fractions, self._ahead(worst[-2], self._never_seen(worst[-2])),
-                              self._radius, np.full(len(self._resets), np.nan))
-        visits = self._visits()
-        weights = visits.sum(axis=0) * np.where(self._resets, 0.0, worst[-1][:-2] - 1 - least)
-        pairs = zip(self._policy.states, self._policy.actions[0])
-        return Certificate(
-            bound=float(worst[-1][0]),
-            empirical=float(plain[0]),
-            steps=self._steps(visits),
-            weights={pair: float(weight) for pair, weight in zip(pairs, weights) if weight > 0})
-
+    @cached_property
     def bound(self) -> float:
-        """Return the bound of the certificate alone, which takes less time."""
-        return float(self._alone()[-1][0])
+        """Return steps that ``E[X]`` of an attempt does not exceed."""
+        return float(self._alone[-1][0])
 
+    @cached_property
+    def empirical(self) -> float:
+        """Return ``E[X]`` of an attempt if the counts were the truth."""
+        values = self._at_last()
+        for _ in range(self._policy.horizon):
+            values = self._step_back(
+                values, 1 + np.add.reduce(self._frequencies * values[self._following], axis=1))
+        return float(values[0])
+
+    @cached_property
     def steps(self) -> float:
         """Return ``tau`` if the counts were the truth."""
-        return self._steps(self._visits())
+        arriving = (self._frequencies * (self._following > len(self._policy.states))).sum(axis=1)
+        arrived = float((self._visits @ arriving).sum())
+        return (float(self._visits.sum()) + 1 - arrived) / arrived if arrived else math.inf
+
+    @cached_property
+    def weights(self) -> dict[Pair, float]:
+        """
+        Return how far the set of each pair that it executes leaves the value open.
+
+        That is at the start of an attempt, times the visits to be expected.
+        """
+        ahead, worst = self._alone[-2:]
+        _, least = least_mean(self._fractions, self._ahead(ahead, self._never_seen(ahead)),
+                              self._radius, np.full(len(self._resets), np.nan))
+        weights = self._visits.sum(axis=0) * np.where(self._resets, 0.0, worst[:-2] - 1 - least)
+        pairs = zip(self._policy.states, self._policy.actions[0])
+        return {pair: float(weight) for pair, weight in zip(pairs, weights) if weight > 0}
 
     def lower_bound(self, doubt: bool = True) -> float:
         """
@@ -314,6 +310,7 @@ class PolicyModel:
         values[-1] = 0.0
         return values
 
+    @cached_property
     def _alone(self) -> list[Floats]:
         """Return ``V_h`` by column, each pair as bad as its set allows, from the end on."""
         values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
@@ -339,11 +336,6 @@ class PolicyModel:
             top = np.where(self._closed, values[self._ends].max(axis=1), top)
         return top
 
-    def _plain_before(self, values: Floats) -> Floats:
-        """Return what they take before ``values`` if the counts are the truth."""
-        return self._step_back(
-            values, 1 + np.add.reduce(self._frequencies * values[self._following], axis=1))
-
     def _step_back(self, values: Floats, steps: Floats, outside: float | None = None) -> Floats:
         """Return ``V_h`` by column from ``V_{h+1}`` and what the known states take."""
         if outside is None:
@@ -354,6 +346,7 @@ class PolicyModel:
         result[-2:] = outside, 0.0
         return result
 
+    @cached_property
     def _visits(self) -> Floats:
         """Return how likely the known states are at each step, if the counts are the truth."""
         known = len(self._policy.states)
@@ -366,9 +359,3 @@ class PolicyModel:
             there[0] += before[self._resets].sum()
             visits[step] = there[:known]
         return visits
-
-    def _steps(self, visits: Floats) -> float:
-        """Return ``tau`` from the visits of an attempt and the chances to arrive."""
-        arriving = (self._frequencies * (self._following > len(self._policy.states))).sum(axis=1)
-        arrived = float((visits @ arriving).sum())
-        return (float(visits.sum()) + 1 - arrived) / arrived if arrived else math.inf

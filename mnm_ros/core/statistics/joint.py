@@ -240,6 +240,7 @@ class JointModel(PolicyModel):
             np.array([pair in balls.floors for pair in pairs]),
             np.array([column.get(floor.end, len(pairs)) for floor in floors]))
 
+    @cached_property
     def bound(self) -> float:
         """
         Return steps that ``E[X]`` of an attempt does not exceed.
@@ -248,7 +249,7 @@ class JointModel(PolicyModel):
         they do not exceed it, and beyond it if the units that rows take suffice for that, without
         one more for each row.
         """
-        alone = self._drives_alone() or self._alone()
+        alone = self._drives_alone() or self._alone
         bound = float(alone[-1][0])
         if bound <= self._limit or self._resets[0]:
             return bound

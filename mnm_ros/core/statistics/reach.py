@@ -104,7 +104,7 @@ class Reach:
         return len(policy.actions) == 1 and self._bounded(policy, limit)
 
     def _bounded(self, policy: Policy, limit: float) -> bool:
-        return PolicyModel(self.sets, policy, limit).bound() <= limit
+        return PolicyModel(self.sets, policy, limit).bound <= limit
 
     def _concerned(self, policies: Sequence[Policy]) -> dict[int, Policy]:
         """Return the policies for new states and all on the way there that are not within yet."""
