@@ -260,8 +260,6 @@ class SamplingPlan:
                 if not (len(rows) and model.visits[rows].all()):
                     return wanted    # else it is not known what they lead to
                 model = _as_if(model, rows, more)
-            if plans == PLANS_AHEAD:
-                break
         return wanted
 
     def _all_are_far(self, model: EmpiricalModel, met: Sequence[int]) -> bool:
