@@ -219,9 +219,10 @@ def plausible_rows(sets: Balls, pairs: Sequence[Pair], column: Mapping[int, int]
         size, lost = len(nexts), counts.lost(*pair)
         found.reserved[row, size] = True
         found.following[row, :size] = [column.get(after, elsewhere) for after in nexts]
-        found.frequencies[row, :size + 1] = np.array([*nexts.values(), lost]) / max(
-            1, counts.visits(*pair) + lost)
+        found.frequencies[row, :size + 1] = [*nexts.values(), lost]
         found.fractions[row, :size + 1], found.radius[row] = sets.ball(*pair)
+    executed = found.frequencies.sum(axis=1, keepdims=True)
+    np.divide(found.frequencies, np.maximum(1, executed), out=found.frequencies)
     return found
 
 
