@@ -12,10 +12,10 @@ import numpy as np
 
 def cheapest_edges(costs: Floats, origins: Indices, ends: Indices) -> Indices:
     """Return the places of the edges of which none with the same ends costs less, in order."""
-    order = np.lexsort((costs, ends, origins))
-    origins, ends = origins[order], ends[order]
+    both = origins * (1 + ends.max(initial=0)) + ends    # to sort by one takes less time
+    order = np.lexsort((costs, both))
     first = np.ones(len(order), dtype=bool)
-    first[1:] = (origins[1:] != origins[:-1]) | (ends[1:] != ends[:-1])
+    first[1:] = both[order[1:]] != both[order[:-1]]
     found: Indices = order[first]
     return found
 
