@@ -205,8 +205,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
         self._learn(state, action, next_state)
         self.certifier.witness()
-        if state in self.sampling.open:    # one execution more opens no other
-            self.sampling.reopen(state)
+        self.sampling.reopen(state)
         self.ruling_out.look_on(self.certifier.known.policies)
 
     def add_censored(self, state: int, action: int) -> None:
