@@ -123,7 +123,7 @@ class BuildingPhase(MnmPhase):
         return dict(reversed(self._learning.items()))
 
     def keep_transitions(self, stream: BaseAlgorithm) -> TransitionMonitor | None:
-        """Drop detectors but of known states, all if older than ``stream``; return the rest."""
+        """Keep the detectors of known states alone, and none from before ``stream`` began."""
         if self._transitions is not None:
             self._transitions.keep([policy.target for policy in stream.policies]
                                    if self.steps_of(stream) == self.steps_taken else [])
