@@ -69,7 +69,7 @@ class Examiner:
 
     def look(self, target: int, model: EmpiricalModel) -> Examination | None:
         """
-        Return the best policy through these states, and its certificate, which may not do.
+        Return the best policy through these states; its bound may be above the limit.
 
         :returns: None if the policy does not even seem to be within the limit.
         """

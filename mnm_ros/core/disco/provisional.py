@@ -4,7 +4,8 @@
 Policies certified on the way: *Certificates during the run* in ``docs/explanation/disco.md``.
 
 The sets that certificates rest on hold at all times at once, so that to examine them early takes
-nothing of the delta. It takes no step either: what the run does depends on nothing here.
+nothing of the delta. The run itself depends on nothing here, but ``CertificateWatch`` has the
+moves of certified policies executed again.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class CertificateMemory:
     """
     The certificates that were found on the way, which can be pickled.
 
-    :ivar certified, assumed: policies by target.
-    :ivar forgotten: how often each pair was forgotten, when certificates were dropped.
+    :ivar certified, assumed: policies by target, within the limit for sure and only perhaps.
+    :ivar forgotten: how often each pair was forgotten before the last check.
     :ivar changes: of the support, when the policies were found.
     :ivar turns: states to be examined, those first that have waited longest.
     """
@@ -87,7 +88,7 @@ class ProvisionalPolicies:
             *(memory.assumed[target] for target in near if target in memory.assumed))
 
     def _drop(self) -> None:
-        """Drop the certificates that do not hold any more."""
+        """Drop what is known by now, and the certificates that do not hold any more."""
         memory, forgotten = self.memory, self._certifier.examiner.counts.forgotten
         if memory.changes != self._support.changes:
             memory.changes = self._support.changes
@@ -101,7 +102,7 @@ class ProvisionalPolicies:
                 lost and found.policy.plays(lost))}
 
     def _certify(self, target: int) -> bool:
-        """Examine a state, and return whether it has got a certificate that it had not."""
+        """Examine a state, and return whether another policy has got a certificate."""
         memory = self.memory
         had = memory.certified.pop(target, None)
         if had is not None:

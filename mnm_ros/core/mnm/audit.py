@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Audits of what is declared: some steps try what would never be tried, as it is said to be known.
+Audits of the declaration: some steps execute pairs that nothing else would try again.
 
 What they cost is bounded: one step is asked for in ``1 / Declaration.audit``, and the way to it.
 It is the run of the base that makes it, while it samples, so that no attempt is disturbed. Which
@@ -23,7 +23,7 @@ class Audit:
         self._asked: dict[Pair, int] = {}
 
     def step(self, steps: int, counts: Counts, mnm: Mnm) -> None:
-        """Record a step, of so many, which are counted, and ask for one that is due with it."""
+        """Ask for an audit if one is due with this step, the last of ``steps``."""
         share = mnm.support.declared.audit
         if share and int(steps * share) > int((steps - 1) * share):
             away = mnm.phase.auditable()

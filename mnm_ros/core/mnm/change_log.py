@@ -98,7 +98,7 @@ class ChangeLog:
             self.news.append(ChangeNoticed())
 
     def outdate(self, state: int | None = None, action: int | None = None) -> None:
-        """Record that the counts of a pair are no longer valid; None is any pair."""
+        """Record that counts are no longer valid: None is all states, or all actions."""
         self.news.append(Outdated(state, action))
 
     def tell_changed(self, round_number: int, change: PairChange) -> None:

@@ -111,7 +111,7 @@ class CheckingPhase(MnmPhase):
         return (*self.policies, *self.base.policies)
 
     def restore_foreign(self, detectors: Any) -> None:
-        """Make the parts of other packages again, once all else is put here."""
+        """Make the parts of other packages again, after all else was restored."""
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         if isinstance(self.base, Relearns):
@@ -123,7 +123,7 @@ class CheckingPhase(MnmPhase):
 
     @abstractmethod
     def figures(self) -> Mapping[str, Union[str, int, float]]:
-        """Return ``check_window``, ``failures`` and ``failure_threshold`` for diagnostics."""
+        """Return figures for diagnostics, such as ``check_window``; perhaps none."""
 
 
 class CheckingPhaseFactory(Protocol):

@@ -274,9 +274,10 @@ class PolicyModel:
     @cached_property
     def weights(self) -> dict[Pair, float]:
         """
-        Return how far the set of each pair that it executes leaves the value open.
+        Return how much each pair that it executes adds to what is not known of the bound.
 
-        That is at the start of an attempt, times the visits to be expected.
+        It is the width of the value after the pair, at the start of an attempt, times the visits
+        to be expected.
         """
         ahead, worst = self._alone[-2:]
         _, least = least_mean(self._fractions, self._ahead(ahead, self._never_seen(ahead)),
@@ -313,7 +314,7 @@ class PolicyModel:
 
     @cached_property
     def _alone(self) -> list[Floats]:
-        """Return ``V_h`` by column, each pair as bad as its set allows, from the end on."""
+        """Return ``V_h`` by column, from the end on; each pair is as bad as its set allows."""
         values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
         for _ in range(self._policy.horizon):
             values.append(self._step_back(values[-1], self._worst(values[-1], tilts)))

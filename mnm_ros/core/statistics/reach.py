@@ -45,7 +45,7 @@ class Reach:
         self.start_again()
 
     def start_again(self) -> None:
-        """Forget all, as it may be older than a change that was relearnt."""
+        """Forget all, as it may be older than a change."""
         self.begun += 1
         self.sets = ConfidenceSets(self._delta / (self.begun * (self.begun + 1)))
         self._within: dict[int, None] = {}

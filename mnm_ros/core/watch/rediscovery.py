@@ -219,7 +219,7 @@ class Relearning:
     :ivar likely: by target, what an attempt seems to take since then, as ``evaluation`` counts.
     :ivar changed: for each move that has raised the alarm, its change.
     :ivar told_action: whether a change of one action was reported.
-    :ivar steps: since the change was noticed.
+    :ivar steps: since the change was noticed, or the last alarm that was no part of it.
     :ivar look: the place of the policy that was last checked by a model.
     :ivar unseen: pairs to be examined because of the change, and how often they still are.
     """

@@ -19,8 +19,8 @@ the chance of any wrong decision is at most the round's delta ``delta_r``. The p
   building phase has seen.
 - *Pooled.* All moves together raise the alarm (``PooledDetector``): the round is over.
 - *Proofs.* After a change, each policy has to prove that it works before the change counts as
-  relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
-  noticed, all proofs are withdrawn.
+  relearnt. Each proof of the round is wrong with its ``share`` of the part. When a change is
+  noticed that is no part of the open one, all proofs are withdrawn.
 
 ``watch_parts`` has the hypothesis, and ``doubts`` what may be wrong with it.
 """
