@@ -168,7 +168,7 @@ class Planning:
                              lambda *command: self.sent.append(command), None)
         self.loop.aside = self.guard.aside
         self.on_state = self.guard.for_topic(
-            lambda seq, state: self.loop.on_state(seq, state, 0.0), 10)
+            lambda seq, state: self.guard.call(self.loop.on_state, seq, state, 0.0), 10)
         self._observe = self.exploration.observe
         self.exploration.observe = self._think
         self.loop.resume(0.0)

@@ -53,7 +53,7 @@ class ImproveTopic:
         self._explored = explored
         self._parameters = parameters
         self._answer = answer
-        take = guard.for_topic(self._take, 10)
+        take = guard.for_topic(lambda states: guard.call(self._take, states), 10)
         node.create_subscription(Int64MultiArray, 'improve', guard.limited(
             'improve', messages.dropping(node, 'improve', messages.decode_states, take)),
             messages.STEP)

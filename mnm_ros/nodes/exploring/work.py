@@ -61,15 +61,16 @@ class WorkTopic:
         self._link = link
         self._tell = tell
         self._unseen = UnseenWork(lambda state: state in explored.exploration.history.met)
+        self._guard = guard
         self._senders, self._commanders = (
             Endpoints(node, node.resolve_topic_name(topic), publishers=True)
             for topic in ('work', 'action'))
         self._sender = _GONE
         self._newest = REPORT    # the largest seq of a step so far
         self._saw = guard.for_topic(
-            lambda state: self._take(self._unseen.saw, state), _WAITING)
+            lambda state: guard.call(self._take, self._unseen.saw, state), _WAITING)
         link.after_state = self._on_state
-        take = guard.for_topic(lambda made: self._take(self._offer, made), _WAITING)
+        take = guard.for_topic(lambda made: guard.call(self._take, self._offer, made), _WAITING)
         node.create_subscription(Int64MultiArray, 'work', guard.limited(
             'work', messages.dropping(node, 'work', self._read, take), _TIMES), messages.STEP)
 
@@ -136,7 +137,7 @@ class WorkFirst:
         self._heard: dict[int, bool] | None = None    # by id, whether it is over
         self._last = -math.inf    # when there was a goal last
         self._reason: Reason = ''
-        self.hear = guard.for_topic(self._take, 1)
+        self.hear = guard.for_topic(lambda reports: guard.call(self._take, reports), 1)
 
     def reason(self, now: float) -> Reason:
         """Return why the robot is to rest, or nothing; to be called now and then."""

@@ -70,11 +70,11 @@ class AdviceLink(RobotLink):
 
     def _on_command(self, step: tuple[int, int]) -> None:
         if not self._objection:
-            self.loop.on_order(*step, time.monotonic())
+            self._guard.call(self.loop.on_order, *step, time.monotonic())
 
     def _on_state(self, step: tuple[int, int]) -> None:
         self._seen = step[1]
         self._look_who_answers()
         if not self._objection:
-            self.loop.on_state(*step, time.monotonic())
+            self._guard.call(self.loop.on_state, *step, time.monotonic())
         self.after_state()

@@ -115,7 +115,7 @@ class CallbackGuard:
     def call(self, method: Callable[..., None], *arguments: Any) -> None:
         """Call a method of the loop or of what surrounds it, after the work of the thread."""
         if self.busy:
-            waits = method, arguments, False
+            waits = self.call, (method, *arguments), False
             if not self._waiting or self._waiting[-1] != waits:    # called again and again
                 self._waiting.append(waits)
             return
@@ -143,12 +143,12 @@ class CallbackGuard:
         return self.allowance.limited(topic, callback, lambda message: None, times=times)
 
     def for_topic(self, callback: Callable[..., None], depth: int) -> Callable[..., None]:
-        """Return what calls the callback of a topic; the last messages wait for the thread."""
+        """Return the callback of a topic; while the thread works, the last messages wait."""
         def guarded(*arguments: Any) -> None:
             if self.closed:
                 return
             if not self.busy:
-                self.call(callback, *arguments)
+                callback(*arguments)
                 return
             same = [entry for entry in self._waiting if entry[0] is callback]
             if len(same) >= depth:
@@ -196,7 +196,7 @@ class CallbackGuard:
         while self._waiting and not self.busy:
             callback, arguments, of_topic = self._waiting.popleft()
             if not (stopping and of_topic):
-                self.call(callback, *arguments)
+                callback(*arguments)
         # If the thread works again, the next step has begun already.
         if not (stopping or self.busy or failed is not None):
             self.call(then, time.monotonic() - self._begun)

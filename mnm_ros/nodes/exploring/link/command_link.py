@@ -275,7 +275,7 @@ class CommandLink(RobotLink):
             self._single.answered(seq, now)
         if driving and (foreign or self._single.several):
             self._arbitrate(now)
-        self.loop.on_state(seq, state, now)
+        self._guard.call(self.loop.on_state, seq, state, now)
         self.after_state()
 
     def _on_home(self, attempt: int, success: bool, text: str) -> None:
