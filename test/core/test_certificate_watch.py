@@ -28,11 +28,11 @@ RUN = cast(BaseAlgorithm, SimpleNamespace(policies=(
 
 
 class Watched:
-    """A run that has certified the way from 0 to 1, and what is executed."""
+    """A run that has certified a policy, by default from 0 to 1, and what is executed."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: BaseAlgorithm = RUN) -> None:
         self.transitions = TransitionMonitor(0.01)
-        self.watch = CertificateWatch(RUN, self.transitions)
+        self.watch = CertificateWatch(run, self.transitions)
 
     def executed(self, pair: Pair | None, next_state: int) -> tuple[Pair | None, bool]:
         """Return what is to be executed after a step, and whether it raises the alarm."""
@@ -96,6 +96,7 @@ class Foreseeing(ScriptedBase, Foresees):
     """Has policies on the way to ten states; its memory is how many states it has examined."""
 
     outlook = Outlook(0, 1, 0.0, 0, ())
+    candidates = tuple(range(1, 11))
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -122,7 +123,7 @@ def test_states_are_examined_again_when_a_run_has_taken_a_part_of_its_steps_more
     before = run.examined
     for _ in range(int(AGAIN * steps)):
         watch.executed(None, HOME)
-    assert 8 <= run.examined - before <= 10    # of ten states
+    assert 8 <= run.examined - before <= 11    # of ten states and home
 
 
 def test_what_was_found_in_a_run_is_kept_while_another_has_the_robot() -> None:
@@ -137,3 +138,16 @@ def test_what_was_found_in_a_run_is_kept_while_another_has_the_robot() -> None:
     assert all(isinstance(stream, Foreseeing) and stream.began <= 1 for stream in phase.streams)
     assert any(isinstance(stream, Foreseeing) and stream.examined > 10
                for stream in phase.streams)
+
+
+def test_a_way_is_followed_on_when_it_is_learnt_where_it_leads() -> None:
+    run = cast(BaseAlgorithm, SimpleNamespace(policies=(
+        Policy(0, 9, (0, 1), ((RESET, RESET),)), Policy(2, 9, (0, 1), ((0, 0),)))))
+    watched = Watched(run)
+    for _ in range(LOOK_EVERY):    # nobody knows yet where the first move leads
+        watched.executed(None, 0)
+    for _ in range(LOOK_EVERY):
+        watched.executed((0, 0), 1)
+        watched.executed((1, 0), 2)
+    watched.executed((1, 0), 1)
+    assert watched.executed((1, 0), 1) == ((1, 0), False)

@@ -14,7 +14,7 @@ A change is found soonest, on average, if a move that takes ``n`` moves to get t
 a rate of ``1 / sqrt(n)``. So the one with the most ``waited ** 2 / n`` is next.
 
 Certificates take computing time. So each state is examined again only when the run has taken
-``AGAIN`` of its steps more.
+``AGAIN`` of its steps more: late in a long run, states are examined rarely.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from typing import Any
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.capabilities import provisional_of
+from mnm_ros.core.mnm.capabilities import provisional_of, Reports
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 
 WAITED, EVERY, LOOK_EVERY = 150, 40, 20    # steps
-AGAIN = 0.25    # as a part of the steps of the run so far
+AGAIN = 0.5    # as a part of the steps of the run so far
 ALARMED = 100    # failures in a row, which raise the alarm of a pair that has ever led on
 
 
@@ -43,7 +43,7 @@ class CertificateWatch:
     def __init__(self, run: BaseAlgorithm, transitions: TransitionMonitor) -> None:
         self._run, self._transitions = run, transitions
         self._step = self._next = 0
-        self._found, self._due = 0, 0.0    # policies, and states to be examined
+        self._due = 0.0    # states to be examined
         self._certified: list[Policy] = []
         self._place: dict[Pair, int] = {}    # of each move on its way, from 1 on
         self._last: dict[Pair, int] = {}
@@ -74,11 +74,13 @@ class CertificateWatch:
 
     def _look(self) -> Pair | None:
         """Examine the states that are due; return the move to be executed again, if any."""
-        self._due += LOOK_EVERY * max(1, self._found) / (AGAIN * self._step)
+        states = len(self._run.candidates) if isinstance(self._run, Reports) else 0
+        self._due += LOOK_EVERY * (1 + states) / (AGAIN * self._step)
         found, self._memory = provisional_of(self._run, self._memory, int(self._due))
-        self._due, self._found = self._due % 1, len(found)
+        self._due %= 1
         certified = [each.policy for each in found if each.certified]
-        if certified != self._certified:    # all of their ways take a while to follow
+        # All of their ways take a while to follow.
+        if certified != self._certified or self._step >= self._next:
             self._certified, home = certified, self._run.policies[0].target
             self._place = {
                 move: moves for policy in certified

@@ -46,7 +46,7 @@ class OwnDrive:
         self._commands = commands
         self._whereabouts = whereabouts
         self._on_end = on_end
-        self._numbers = SequenceNumbers(time.time_ns())
+        self._numbers: SequenceNumbers | None = None    # from the first drive on
         self.way: Navigation | None = None
         self._loop: StepLoop | None = None    # from the first drive on
         self._ways = EarlierWays()
@@ -83,6 +83,7 @@ class OwnDrive:
         """Command the robot on a way."""
         self.way = way
         if self._loop is None:
+            self._numbers = SequenceNumbers(time.time_ns())
             self._loop = StepLoop(
                 way, step_limits(self._parameters), self._numbers, self._send,
                 self._home.call if self._home else None, seconds_of(self._node))
@@ -153,7 +154,8 @@ class OwnDrive:
     def _on_step_report(self, report: messages.StepReport) -> None:
         """End the drive if the robot side takes commands of another node alone."""
         another = report.commander not in ('', self._node.get_fully_qualified_name())
-        if another and self.way and (report.seq == REPORT or self._numbers.sent(report.seq)):
+        if another and self.way and self._numbers and (
+                report.seq == REPORT or self._numbers.sent(report.seq)):
             self._on_end(GoalStatus.FAILED, OtherCommander(report.commander))
 
     def _on_step(self, answer: tuple[int, int]) -> None:
