@@ -10,7 +10,7 @@ from typing import Union
 
 from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
-from mnm_ros.core.mnm.capabilities import Reports, Step
+from mnm_ros.core.mnm.capabilities import candidates_of, Step
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.mnm.phase import MnmState
@@ -119,8 +119,7 @@ class Queries(PausableTask):
     @property
     def candidates(self) -> tuple[int, ...]:
         """States that the active run has met and does not know yet."""
-        base = self.mnm.phase.base
-        return base.candidates if isinstance(base, Reports) else ()
+        return candidates_of(self.mnm.phase.base)
 
     @property
     def lost(self) -> tuple[int, ...]:

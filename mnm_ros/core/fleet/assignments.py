@@ -10,7 +10,7 @@ from functools import cached_property
 import math
 from typing import Any
 
-from mnm_ros.core.mnm.capabilities import FEW_STATES, Reports, TakesTurns
+from mnm_ros.core.mnm.capabilities import candidates_of, FEW_STATES, TakesTurns
 from mnm_ros.core.mnm.checking_phase import CheckingPhase
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
@@ -248,5 +248,4 @@ def _takes_long(mnm: Mnm, action: int, state: int) -> bool:
     if len(checked) <= FEW_STATES and isinstance(run, TakesTurns) and not run.may_plan(
             action, state):
         return False
-    candidates = run.candidates if isinstance(run, Reports) else ()
-    return len(run.policies) + len(candidates) > 2 * FEW_STATES
+    return len(run.policies) + len(candidates_of(run)) > 2 * FEW_STATES

@@ -271,6 +271,11 @@ def activity_of(base: BaseAlgorithm) -> PhaseActivity:
     return PhaseActivity('sampling', Sampling())
 
 
+def candidates_of(base: BaseAlgorithm | None) -> tuple[int, ...]:
+    """Return the states that a base has met and does not know, as far as it names them."""
+    return base.candidates if isinstance(base, Reports) else ()
+
+
 def provisional_of(base: BaseAlgorithm, memory: Any = None, at_most: int | None = None,
                    ) -> tuple[Sequence[ProvisionalPolicy], Any]:
     """Return what ``Foresees.provisional`` does, or the output so far."""

@@ -23,7 +23,7 @@ from typing import Any
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.capabilities import provisional_of, Reports
+from mnm_ros.core.mnm.capabilities import candidates_of, provisional_of
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 
@@ -74,8 +74,8 @@ class CertificateWatch:
 
     def _look(self) -> Pair | None:
         """Examine the states that are due; return the move to be executed again, if any."""
-        states = len(self._run.candidates) if isinstance(self._run, Reports) else 0
-        self._due += LOOK_EVERY * (1 + states) / (AGAIN * self._step)
+        states = 1 + len(candidates_of(self._run))
+        self._due += LOOK_EVERY * states / (AGAIN * self._step)
         found, self._memory = provisional_of(self._run, self._memory, int(self._due))
         self._due %= 1
         certified = [each.policy for each in found if each.certified]
