@@ -84,11 +84,7 @@ class Counts:
         """Forget all transitions of a pair."""
         for counted in (self.by_pair, self._next, self._lost):
             counted.pop((state, action), None)
-        self.forgotten[state, action] = self.times_forgotten(state, action) + 1
-
-    def times_forgotten(self, state: int, action: int) -> int:
-        """Return how often the transitions of a pair were forgotten."""
-        return self.forgotten.get((state, action), 0)
+        self.forgotten[state, action] = self.forgotten.get((state, action), 0) + 1
 
     def visits(self, state: int, action: int) -> int:
         """Return ``N(s, a)``."""

@@ -167,7 +167,7 @@ class Doubts:
         then is another change.
         """
         counts = self._parts.reach.sets.counts
-        return (self._round.log.open and not counts.times_forgotten(*change.pair)
+        return (self._round.log.open and change.pair not in counts.forgotten
                 and sum(change.after.values()) >= counts.visits(*change.pair))
 
     def _tell_action(self, action: int) -> None:
