@@ -93,7 +93,7 @@ def test_where_a_move_first_led_does_not_hold_the_robot_for_ever(before: tuple[i
 
 
 class Foreseeing(ScriptedBase, Foresees):
-    """Has policies on the way to ten states; its memory is how many states it has examined."""
+    """Has met ten states, and has policies for half; its memory is how many it has examined."""
 
     outlook = Outlook(0, 1, 0.0, 0, ())
     candidates = tuple(range(1, 11))
@@ -109,7 +109,7 @@ class Foreseeing(ScriptedBase, Foresees):
         self.began += memory is None
         self.examined = (memory or 0) + at_most
         return [ProvisionalPolicy(policy(target), True, None, None)
-                for target in range(1, 11)], self.examined
+                for target in range(1, 6)], self.examined
 
 
 @pytest.mark.parametrize('steps', [1_000, 40_000])
